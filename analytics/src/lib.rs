@@ -1,0 +1,7 @@
+//! Profiles of tiled accelerators: decode, measure, aggregate, query.
+//!
+//! Bytes go in, values come out. Nothing here touches a file, a socket, a clock or the screen, so the
+//! browser and the command line run the same engine.
+
+pub mod profile;
+pub mod units;

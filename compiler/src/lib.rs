@@ -1,0 +1,1 @@
+//! Maps a model block onto the tiles: plan, place, schedule, encode, lower.

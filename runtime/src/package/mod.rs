@@ -1,0 +1,3 @@
+//! The `.ipuexe` package: its model and its bytes.
+
+pub mod model;

@@ -1,0 +1,2 @@
+//! The `ipu-stack` command.
+fn main() {}
