@@ -1,4 +1,6 @@
-//! The simulated IPU21: executes encoded packages, computes real numbers, counts cycles and records
-//! profiles. It defines the machine and never sees the compiler.
+#![doc = include_str!("../README.md")]
 
+pub mod host;
+pub mod kernels;
 pub mod package;
+pub mod sim;

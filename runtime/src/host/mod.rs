@@ -1,0 +1,48 @@
+//! The host's part: values of tensors, written to tiles before a run and read back after it.
+
+mod values;
+
+use thiserror::Error;
+
+pub use values::{TensorValues, values};
+
+/// Why the host could not make, write or read a tensor.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostError {
+    /// A tensor larger than the host makes.
+    #[error("tensor {tensor} has {elements} elements, more than the limit of {limit}")]
+    TooLarge {
+        /// Its name.
+        tensor: String,
+        /// Its elements, saturating.
+        elements: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// An element of an output that no binding covers.
+    #[error("output {tensor} element {element} lies on no tile")]
+    Uncovered {
+        /// Name of the output.
+        tensor: String,
+        /// Row-major index.
+        element: u64,
+    },
+    /// Two places hold different values of one output element.
+    #[error(
+        "output {tensor} element {element} has bits {first:#x} in one place and {second:#x} on \
+         tile {tile}"
+    )]
+    Contradiction {
+        /// Name of the output.
+        tensor: String,
+        /// Row-major index.
+        element: u64,
+        /// Bits read first.
+        first: u32,
+        /// Bits read second.
+        second: u32,
+        /// Logical tile of the second reading.
+        tile: u16,
+    },
+}

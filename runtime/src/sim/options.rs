@@ -1,0 +1,58 @@
+//! How to run: everything a caller may choose, and the machine's timing parameters.
+
+use analytics::profile::Granularity;
+use analytics::units::{Cycles, RawCounter};
+
+use crate::kernels::Generation;
+
+/// How the AMP unit rounds its F32 accumulator to F16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rounding {
+    /// To nearest, ties to even.
+    #[default]
+    NearestEven,
+    /// Stochastic; the random bits are a hash of seed, tile, call, panel and element.
+    Stochastic,
+}
+
+/// Fixed times of a superstep. Together they add 261 cycles to a phase's horizon, the mean of the
+/// eleven published C600 phase overheads (229 to 295); how they split is assumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimingParameters {
+    /// From the latest arrival of any tile to the release, which is event 0 on every tile.
+    pub release: Cycles,
+    /// From a tile's own row horizon to its exit; the worker barrier before the row is part of it.
+    pub exit: Cycles,
+}
+
+impl Default for TimingParameters {
+    fn default() -> Self {
+        Self {
+            release: Cycles::new(138),
+            exit: Cycles::new(123),
+        }
+    }
+}
+
+/// Everything a caller may choose about a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunOptions {
+    /// Tile clock in hertz; `None` takes the package's.
+    pub clock_hz: Option<u64>,
+    /// Seed of the start skew and of stochastic rounding.
+    pub seed: u64,
+    /// Largest start skew; every tile starts 0..=this many cycles late.
+    pub start_skew: Cycles,
+    /// What every tile's cycle counter reads when the run begins.
+    pub counter_start: RawCounter,
+    /// Count cycles and move no numbers; the report has no outputs.
+    pub timing_only: bool,
+    /// How GEMM results are rounded.
+    pub rounding: Rounding,
+    /// Kernel generation; `None` takes the package's.
+    pub generation: Option<Generation>,
+    /// Record a profile this finely; `None` records none.
+    pub profile: Option<Granularity>,
+    /// Fixed times of a superstep.
+    pub timing: TimingParameters,
+}
