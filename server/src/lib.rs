@@ -1,1 +1,10 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+pub mod cli;
+pub mod error;
+pub mod http;
+pub mod open;
+pub mod store;
+
+pub use error::CliError;
+pub use http::{Config, HostPolicy, LocalServer, app, spawn_local};

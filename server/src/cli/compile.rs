@@ -1,0 +1,9 @@
+//! Placeholder until its room is there.
+
+use super::args::CompileArgs;
+use super::{Io, Outcome};
+use crate::error::CliError;
+
+pub(super) fn run(args: CompileArgs, _io: &mut Io<'_>) -> Outcome {
+    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+}

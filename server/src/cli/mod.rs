@@ -1,0 +1,126 @@
+//! The `ipu-stack` command: arguments → one subcommand → results on standard output, exit status.
+//!
+//! [`run`] is the whole command as a function of its arguments and an [`Io`], so tests call it in-process.
+//! Arguments are read in two stages: [`args`] holds what was typed, each subcommand turns it into what was
+//! meant before it touches a file.
+
+pub mod args;
+mod browser;
+mod compile;
+mod convert;
+mod demo;
+mod inspect;
+mod output;
+mod progress;
+mod query;
+mod render;
+mod schedule_bench;
+mod serve;
+mod simulate;
+mod synth;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::Parser as _;
+
+use crate::error::{CliError, Fault};
+use args::{Cli, Command};
+
+/// What the command touches besides files and sockets.
+pub struct Io<'a> {
+    /// Results.
+    pub stdout: &'a mut (dyn Write + Send),
+    /// Errors and progress.
+    pub stderr: &'a mut (dyn Write + Send),
+    /// Whether a person watches standard error, so that progress is worth drawing.
+    pub interactive: bool,
+    /// Environment variables by name.
+    pub environment: &'a (dyn Fn(&str) -> Option<OsString> + Sync),
+}
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Exit status 0.
+    Success,
+    /// Exit status 1: the arguments or the input are at fault.
+    UserError,
+    /// Exit status 2: this program is at fault.
+    InternalError,
+}
+
+impl Status {
+    /// The exit status for the operating system.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::UserError => 1,
+            Self::InternalError => 2,
+        }
+    }
+}
+
+/// Runs the command. `arguments` start with the program's name, as the system gives them.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Status {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(refusal) => return refuse(&refusal, io),
+    };
+    match dispatch(cli.command, io).and_then(|()| output::flush(io.stdout)) {
+        Ok(()) => Status::Success,
+        Err(Stop::ReaderGone) => Status::Success,
+        Err(Stop::Failed(error)) => {
+            // Nobody is left to tell when standard error is gone too.
+            let _told = writeln!(io.stderr, "error: {error}");
+            match error.fault() {
+                Fault::User => Status::UserError,
+                Fault::Internal => Status::InternalError,
+            }
+        }
+    }
+}
+
+/// Why a command ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The reader of standard output has seen enough; that is no failure.
+    ReaderGone,
+    /// It failed.
+    Failed(CliError),
+}
+
+impl From<CliError> for Stop {
+    fn from(error: CliError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+type Outcome = Result<(), Stop>;
+
+fn dispatch(command: Command, io: &mut Io<'_>) -> Outcome {
+    match command {
+        Command::Compile(args) => compile::run(args, io),
+        Command::Run(args) => simulate::run(args, io),
+        Command::ProfileQuery(args) => query::run(args, io),
+        Command::ProfileInspect(args) => inspect::run(args, io),
+        Command::ProfileConvert(args) => convert::run(args, io),
+        Command::ProfileRender(args) => render::run(args, io),
+        Command::ProfileSynth(args) => synth::run(args, io),
+        Command::Serve(args) => serve::run(args, io),
+        Command::Demo(args) => demo::run(args, io),
+        Command::ScheduleBench(args) => schedule_bench::run(args, io),
+    }
+}
+
+/// Help and version are results; anything else is a mistake in the arguments.
+fn refuse(refusal: &clap::Error, io: &mut Io<'_>) -> Status {
+    let text = refusal.render();
+    if refusal.use_stderr() {
+        let _told = write!(io.stderr, "{text}");
+        return Status::UserError;
+    }
+    let _told = write!(io.stdout, "{text}").and_then(|()| io.stdout.flush());
+    Status::Success
+}

@@ -1,0 +1,56 @@
+//! Writing results: a closed pipe ends the command quietly, anything else is an error.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use super::{Outcome, Stop};
+use crate::error::CliError;
+
+/// Prints a result as it is.
+pub(super) fn print(out: &mut (dyn Write + Send), text: &str) -> Outcome {
+    out.write_all(text.as_bytes()).map_err(stopped)
+}
+
+/// Hands everything that was printed to the reader.
+pub(super) fn flush(out: &mut (dyn Write + Send)) -> Outcome {
+    out.flush().map_err(stopped)
+}
+
+fn stopped(error: std::io::Error) -> Stop {
+    if error.kind() == ErrorKind::BrokenPipe {
+        return Stop::ReaderGone;
+    }
+    let hint = "make sure that it can be written to";
+    CliError::user(format!("cannot write: {error}"), "standard output", hint).into()
+}
+
+/// Writes a whole file, through a neighbour that is renamed, so that no half file is left.
+pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Outcome {
+    let fail = |error: &std::io::Error| {
+        let hint = "choose a folder that exists and can be written";
+        CliError::user(
+            format!("cannot write the file: {error}"),
+            path.display(),
+            hint,
+        )
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut part = new_file_in(folder).map_err(|error| fail(&error))?;
+    part.write_all(bytes).map_err(|error| fail(&error))?;
+    part.persist(path).map_err(|error| fail(&error.error))?;
+    Ok(())
+}
+
+/// A temporary file with the permissions of any new file, since it is kept.
+fn new_file_in(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
