@@ -178,7 +178,10 @@ impl RawCounter {
 
     /// The counter `cycles` later.
     #[must_use]
-    #[expect(clippy::cast_possible_truncation, reason = "the hardware counter keeps the low bits")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the hardware counter keeps the low bits"
+    )]
     pub const fn after(self, cycles: Cycles) -> Self {
         Self(self.0.wrapping_add(cycles.get() as u32))
     }
@@ -221,7 +224,10 @@ impl<C: Clock> CycleOffset<C> {
     /// The instant `cycles` after the origin of the clock.
     #[must_use]
     pub const fn new(cycles: u64) -> Self {
-        Self { cycles, clock: PhantomData }
+        Self {
+            cycles,
+            clock: PhantomData,
+        }
     }
 
     /// Cycles since the origin of the clock.
@@ -285,7 +291,10 @@ impl Work {
 
     /// The work in issue-cycles, for display: exact up to 2^45 cycles.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "display only; sums stay integers")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "display only; sums stay integers"
+    )]
     pub fn as_cycles(self) -> f64 {
         self.0 as f64 / Self::PER_CYCLE as f64
     }

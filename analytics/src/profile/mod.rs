@@ -3,9 +3,19 @@
 //! Samples stay packed as they are in the columnar file and are decoded chunk by chunk into scratch, so
 //! a profile costs at most four bytes a sample however it was opened.
 
+mod chunk;
+mod overview;
+mod report;
 pub mod step;
+mod tables;
 
+pub use chunk::{ChunkEntry, ChunkScratch, TileSpan};
+pub use overview::{KernelSummary, Overview, Summary};
+pub(crate) use report::Page;
+pub use report::{Condition, ProfileReport};
 pub use step::{ActivityKind, ExchangeActivity, SampleKind, StepDescriptor, WorkEstimate};
+pub use tables::{EstimateRow, PhaseKey, StepRow, StepView, TileEntry};
+pub(crate) use tables::{MetadataTable, StringTable};
 
 /// How finely a run was sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
