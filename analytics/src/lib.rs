@@ -7,3 +7,4 @@ pub mod format;
 pub mod profile;
 pub mod synth;
 pub mod units;
+pub mod work;
