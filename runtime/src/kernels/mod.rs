@@ -6,6 +6,7 @@
 mod copy;
 mod gemm;
 mod generation;
+mod operands;
 mod reduce;
 mod workers;
 mod zero;
@@ -15,6 +16,7 @@ use analytics::units::Cycles;
 use crate::package::KernelSpec;
 
 pub use generation::{Basis, Generation, UnknownGeneration};
+pub use operands::{Access, Operand, extent_error, operand_count, operands};
 
 /// Cycles of one call on one tile, launch to rendezvous.
 #[must_use]

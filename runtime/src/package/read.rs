@@ -1,0 +1,473 @@
+//! Bytes to a package. Every count is bounded by the bytes that carry it or by a limit by name.
+
+use analytics::profile::WorkEstimate;
+use analytics::units::{PhysicalTile, TileId, Work};
+use capnp::message::ReaderOptions;
+
+use super::column::{decode_as, narrow};
+use super::delivery_runs::{Run, expand};
+use super::model::{
+    AffineLoop, AffinePattern, Allocation, Binding, Call, CallTemplate, ComputePhase, DType,
+    Delivery, Exchange, Fill, KernelSpec, Manifest, MemoryClass, MemoryRange, Package, RowEntry,
+    ScheduleItem, Segment, Target, Tensor, TensorRole, TileProgram,
+};
+use super::package_capnp as schema;
+use super::text::Texts;
+use super::{FORMAT_MAJOR, MAGIC, MAX_DESTINATIONS, PackageError};
+use crate::kernels;
+
+/// Pointers that may nest: the root, a schedule of the allowed depth, and room.
+const NESTING: i32 = 64;
+
+type Read<T> = Result<T, PackageError>;
+
+impl From<capnp::Error> for PackageError {
+    fn from(error: capnp::Error) -> Self {
+        Self::Malformed {
+            what: error.to_string(),
+        }
+    }
+}
+
+impl From<capnp::NotInSchema> for PackageError {
+    fn from(error: capnp::NotInSchema) -> Self {
+        Self::Malformed {
+            what: error.to_string(),
+        }
+    }
+}
+
+impl From<std::str::Utf8Error> for PackageError {
+    fn from(error: std::str::Utf8Error) -> Self {
+        Self::Malformed {
+            what: format!("text is not UTF-8: {error}"),
+        }
+    }
+}
+
+/// Decodes a package without checking its rules.
+pub(super) fn read(bytes: &[u8]) -> Read<Package> {
+    let mut options = ReaderOptions::new();
+    // Each byte may be visited more than once, but not without end.
+    options
+        .traversal_limit_in_words(Some(bytes.len() + (1 << 16)))
+        .nesting_limit(NESTING);
+    let mut rest = bytes;
+    let message = capnp::serialize::read_message_from_flat_slice(&mut rest, options)?;
+    if !rest.is_empty() {
+        let what = format!("{} bytes follow the message", rest.len());
+        return Err(PackageError::Malformed { what });
+    }
+    let root: schema::package::Reader<'_> = message.get_root()?;
+    if root.get_magic() != MAGIC {
+        let what = format!("its first word is {:#018x}", root.get_magic());
+        return Err(PackageError::Malformed { what });
+    }
+    let major = root.get_format_major();
+    if major > FORMAT_MAJOR {
+        let (major, supported) = (u32::from(major), u32::from(FORMAT_MAJOR));
+        return Err(PackageError::TooNew { major, supported });
+    }
+    package(root)
+}
+
+fn package(root: schema::package::Reader<'_>) -> Read<Package> {
+    let texts = Texts(root.get_strings()?.iter().map(owned).collect::<Read<_>>()?);
+    let mut room = MAX_DESTINATIONS;
+    let call_templates: Vec<CallTemplate> = root
+        .get_call_templates()?
+        .iter()
+        .map(|t| template(t, &texts))
+        .collect::<Read<_>>()?;
+    let exchanges = root.get_exchanges()?.iter();
+    Ok(Package {
+        target: target(root.get_target()?, root.get_tiles()?.len())?,
+        manifest: manifest(root.get_manifest()?)?,
+        tensors: root
+            .get_tensors()?
+            .iter()
+            .map(tensor)
+            .collect::<Read<_>>()?,
+        patterns: root
+            .get_patterns()?
+            .iter()
+            .map(pattern)
+            .collect::<Read<_>>()?,
+        bindings: bindings(root.get_bindings()?)?,
+        schedule: schedule(root.get_schedule()?)?,
+        exchanges: exchanges
+            .map(|e| exchange(e, &texts, &mut room))
+            .collect::<Read<_>>()?,
+        compute_phases: compute_phases(root.get_compute_phases()?, &texts)?,
+        tiles: root
+            .get_tiles()?
+            .iter()
+            .map(|t| tile(t, &call_templates))
+            .collect::<Read<_>>()?,
+        call_templates,
+        allocations: allocations(root.get_allocations()?, &texts)?,
+    })
+}
+
+fn owned(text: capnp::Result<capnp::text::Reader<'_>>) -> Read<String> {
+    Ok(text?.to_str()?.to_owned())
+}
+
+fn target(target: schema::target::Reader<'_>, tiles: u32) -> Read<Target> {
+    let mapping: Vec<u32> = decode_as(target.get_tile_mapping()?, tiles, "tileMapping")?;
+    Ok(Target {
+        machine: owned(target.get_machine())?,
+        clock_hz: target.get_clock_hz(),
+        tile_mapping: mapping.into_iter().map(PhysicalTile::new).collect(),
+    })
+}
+
+fn manifest(manifest: schema::manifest::Reader<'_>) -> Read<Manifest> {
+    let pair = |pair: schema::pair::Reader<'_>| -> Read<(String, String)> {
+        Ok((owned(pair.get_name())?, owned(pair.get_value())?))
+    };
+    Ok(Manifest {
+        compiler_version: owned(manifest.get_compiler_version())?,
+        workload: owned(manifest.get_workload())?,
+        graph: owned(manifest.get_graph())?,
+        flags: manifest
+            .get_flags()?
+            .iter()
+            .map(pair)
+            .collect::<Read<_>>()?,
+        plan: manifest
+            .get_plan()?
+            .iter()
+            .map(owned)
+            .collect::<Read<_>>()?,
+        kernel_generation: owned(manifest.get_kernel_generation())?,
+        host_bytes: manifest.get_host_bytes(),
+        replicated_host_bytes: manifest.get_replicated_host_bytes(),
+    })
+}
+
+fn tensor(tensor: schema::tensor::Reader<'_>) -> Read<Tensor> {
+    use schema::tensor::fill::Which;
+    Ok(Tensor {
+        name: owned(tensor.get_name())?,
+        dtype: match tensor.get_dtype()? {
+            schema::DType::F16 => DType::F16,
+            schema::DType::F32 => DType::F32,
+            schema::DType::F143 => DType::F143,
+        },
+        shape: tensor.get_shape()?.iter().collect(),
+        role: match tensor.get_role()? {
+            schema::TensorRole::Input => TensorRole::Input,
+            schema::TensorRole::Parameter => TensorRole::Parameter,
+            schema::TensorRole::Output => TensorRole::Output,
+        },
+        fill: match tensor.get_fill().which()? {
+            Which::Constant(value) => Fill::Constant(value),
+            Which::Gaussian(g) => Fill::Gaussian {
+                seed: g.get_seed(),
+                sigma: g.get_sigma(),
+            },
+            Which::OneHotBatchStep(batch_step) => Fill::OneHot { batch_step },
+            Which::CycleRowStep(row_step) => Fill::Cycle { row_step },
+        },
+    })
+}
+
+fn pattern(pattern: schema::pattern::Reader<'_>) -> Read<AffinePattern> {
+    let n = pattern.get_count();
+    let counts: Vec<u32> = decode_as(pattern.get_counts()?, n, "counts")?;
+    let tensor: Vec<i64> = decode_as(pattern.get_tensor_strides()?, n, "tensorStrides")?;
+    let memory: Vec<i32> = decode_as(pattern.get_memory_strides()?, n, "memoryStrides")?;
+    let strides = tensor.into_iter().zip(memory);
+    let loops = counts
+        .into_iter()
+        .zip(strides)
+        .map(|(count, (tensor_stride, memory_stride))| AffineLoop {
+            count,
+            tensor_stride,
+            memory_stride,
+        });
+    Ok(AffinePattern {
+        loops: loops.collect(),
+    })
+}
+
+fn bindings(columns: schema::bindings::Reader<'_>) -> Read<Vec<Binding>> {
+    let n = columns.get_count();
+    let tensors: Vec<u32> = decode_as(columns.get_tensors()?, n, "bindings.tensors")?;
+    let tiles: Vec<u16> = decode_as(columns.get_tiles()?, n, "bindings.tiles")?;
+    let addresses: Vec<u32> = decode_as(columns.get_addresses()?, n, "bindings.addresses")?;
+    let elements: Vec<u64> = decode_as(columns.get_elements()?, n, "bindings.elements")?;
+    let patterns: Vec<u32> = decode_as(columns.get_patterns()?, n, "bindings.patterns")?;
+    let binding = |i: usize| Binding {
+        tensor: tensors[i],
+        tile: TileId::new(tiles[i]),
+        address: addresses[i],
+        element: elements[i],
+        pattern: patterns[i],
+    };
+    Ok((0..n as usize).map(binding).collect())
+}
+
+fn schedule(
+    items: capnp::struct_list::Reader<'_, schema::schedule_item::Owned>,
+) -> Read<Vec<ScheduleItem>> {
+    use schema::schedule_item::Which;
+    let item = |item: schema::schedule_item::Reader<'_>| -> Read<ScheduleItem> {
+        Ok(match item.which()? {
+            Which::Exchange(index) => ScheduleItem::Exchange(index),
+            Which::Compute(index) => ScheduleItem::Compute(index),
+            Which::Repeat(repeat) => {
+                let repeat = repeat?;
+                let body = schedule(repeat.get_body()?)?;
+                ScheduleItem::Repeat {
+                    count: repeat.get_count(),
+                    body,
+                }
+            }
+        })
+    };
+    items.iter().map(item).collect()
+}
+
+fn exchange(
+    exchange: schema::exchange::Reader<'_>,
+    texts: &Texts,
+    room: &mut u64,
+) -> Read<Exchange> {
+    Ok(Exchange {
+        operation: texts.get(exchange.get_operation())?,
+        region: texts.get(exchange.get_region())?,
+        event_cycles: exchange.get_event_cycles(),
+        deliveries: deliveries(exchange.get_deliveries()?, room)?,
+    })
+}
+
+fn runs(columns: schema::deliveries::Reader<'_>) -> Read<Vec<Run>> {
+    let n = columns.get_total_runs();
+    let lengths: Vec<u32> = decode_as(columns.get_run_lengths()?, n, "runLengths")?;
+    let tiles: Vec<i64> = decode_as(columns.get_run_tiles()?, n, "runTiles")?;
+    let tile_steps: Vec<i64> = decode_as(columns.get_run_tile_steps()?, n, "runTileSteps")?;
+    let addresses: Vec<i64> = decode_as(columns.get_run_addresses()?, n, "runAddresses")?;
+    let steps: Vec<i64> = decode_as(columns.get_run_address_steps()?, n, "runAddressSteps")?;
+    let run = |i: usize| Run {
+        length: lengths[i],
+        tile: tiles[i],
+        tile_step: tile_steps[i],
+        address: addresses[i],
+        address_step: steps[i],
+    };
+    Ok((0..n as usize).map(run).collect())
+}
+
+fn deliveries(columns: schema::deliveries::Reader<'_>, room: &mut u64) -> Read<Vec<Delivery>> {
+    let n = columns.get_count();
+    let sources: Vec<u16> = decode_as(columns.get_sources()?, n, "sources")?;
+    let addresses: Vec<u32> = decode_as(columns.get_source_addresses()?, n, "sourceAddresses")?;
+    let bytes: Vec<u32> = decode_as(columns.get_bytes()?, n, "deliveries.bytes")?;
+    let counts: Vec<u32> = decode_as(columns.get_run_counts()?, n, "runCounts")?;
+    let runs = runs(columns)?;
+    let mut rest = runs.as_slice();
+    let mut list = Vec::with_capacity(n as usize);
+    for i in 0..n as usize {
+        let (own, tail) =
+            rest.split_at_checked(counts[i] as usize)
+                .ok_or_else(|| PackageError::Malformed {
+                    what: format!("delivery {i} has more runs than there are"),
+                })?;
+        rest = tail;
+        let total: u64 = own.iter().map(|run| u64::from(run.length)).sum();
+        *room = room.checked_sub(total).ok_or(PackageError::TooLarge {
+            what: "delivery destinations",
+            count: MAX_DESTINATIONS.saturating_add(total),
+            limit: MAX_DESTINATIONS,
+        })?;
+        let mut destinations = Vec::with_capacity(narrow(total.cast_signed(), "runLengths")?);
+        for run in own {
+            expand(run, &mut destinations)?;
+        }
+        list.push(Delivery {
+            source: TileId::new(sources[i]),
+            source_address: addresses[i],
+            bytes: bytes[i],
+            destinations,
+        });
+    }
+    if rest.is_empty() {
+        return Ok(list);
+    }
+    Err(PackageError::Malformed {
+        what: format!("{} delivery runs belong to none", rest.len()),
+    })
+}
+
+fn compute_phases(
+    columns: schema::compute_phases::Reader<'_>,
+    texts: &Texts,
+) -> Read<Vec<ComputePhase>> {
+    let n = columns.get_count();
+    let operations: Vec<u32> = decode_as(columns.get_operations()?, n, "operations")?;
+    let roles: Vec<u32> = decode_as(columns.get_roles()?, n, "roles")?;
+    let regions: Vec<u32> = decode_as(columns.get_regions()?, n, "regions")?;
+    let phase = |i: usize| -> Read<ComputePhase> {
+        Ok(ComputePhase {
+            operation: texts.get(operations[i])?,
+            role: texts.get(roles[i])?,
+            region: texts.get(regions[i])?,
+        })
+    };
+    (0..n as usize).map(phase).collect()
+}
+
+fn template(template: schema::call_template::Reader<'_>, texts: &Texts) -> Read<CallTemplate> {
+    let n = template.get_metadata_count();
+    let names: Vec<u32> = decode_as(template.get_metadata_names()?, n, "metadataNames")?;
+    let values: Vec<u32> = decode_as(template.get_metadata_values()?, n, "metadataValues")?;
+    let pairs = names.into_iter().zip(values);
+    let pair = |(name, value)| -> Read<_> { Ok((texts.get(name)?, texts.get(value)?)) };
+    let estimate = if template.has_estimate() {
+        let estimate = template.get_estimate()?;
+        Some(WorkEstimate {
+            useful: Work::from_256ths(estimate.get_useful()),
+            physical: Work::from_256ths(estimate.get_physical()),
+            basis: texts.get(estimate.get_basis())?,
+        })
+    } else {
+        None
+    };
+    Ok(CallTemplate {
+        kernel: kernel(template.get_kernel())?,
+        symbol: texts.get(template.get_symbol())?,
+        metadata: pairs.map(pair).collect::<Read<_>>()?,
+        estimate,
+    })
+}
+
+fn kernel(kernel: schema::call_template::kernel::Reader<'_>) -> Read<KernelSpec> {
+    use schema::call_template::kernel::Which;
+    Ok(match kernel.which()? {
+        Which::GemmF16(gemm) => KernelSpec::GemmF16 {
+            rows: gemm.get_rows(),
+            inner: gemm.get_inner(),
+            columns: gemm.get_columns(),
+            accumulate: gemm.get_accumulate(),
+            coefficients: class(gemm.get_coefficients()?),
+        },
+        Which::ReduceSumF16(sum) => KernelSpec::ReduceSumF16 {
+            partials: sum.get_partials(),
+            elements: sum.get_elements(),
+        },
+        Which::ZeroFillBytes(bytes) => KernelSpec::ZeroFill { bytes },
+        Which::CopyBytes(bytes) => KernelSpec::Copy { bytes },
+    })
+}
+
+const fn class(class: schema::MemoryClass) -> MemoryClass {
+    match class {
+        schema::MemoryClass::Standard => MemoryClass::Standard,
+        schema::MemoryClass::Interleaved => MemoryClass::Interleaved,
+    }
+}
+
+fn tile(tile: schema::tile_program::Reader<'_>, templates: &[CallTemplate]) -> Read<TileProgram> {
+    let segment = |segment: schema::segment::Reader<'_>| -> Read<Segment> {
+        Ok(Segment {
+            address: segment.get_address(),
+            bytes: segment.get_bytes()?.to_vec(),
+        })
+    };
+    let zeros = tile.get_zero_count();
+    let addresses: Vec<u32> = decode_as(tile.get_zero_addresses()?, zeros, "zeroAddresses")?;
+    let bytes: Vec<u32> = decode_as(tile.get_zero_bytes()?, zeros, "zeroBytes")?;
+    let zero_ranges = addresses.into_iter().zip(bytes);
+    Ok(TileProgram {
+        segments: tile
+            .get_segments()?
+            .iter()
+            .map(segment)
+            .collect::<Read<_>>()?,
+        rows: rows(tile)?,
+        calls: calls(tile, templates)?,
+        zero_ranges: zero_ranges
+            .map(|(address, bytes)| MemoryRange { address, bytes })
+            .collect(),
+    })
+}
+
+fn rows(tile: schema::tile_program::Reader<'_>) -> Read<Vec<RowEntry>> {
+    let n = tile.get_row_count();
+    let exchanges: Vec<u32> = decode_as(tile.get_row_exchanges()?, n, "rowExchanges")?;
+    let addresses: Vec<u32> = decode_as(tile.get_row_addresses()?, n, "rowAddresses")?;
+    let incoming: Vec<u32> = decode_as(tile.get_row_incoming_bases()?, n, "rowIncomingBases")?;
+    let outgoing: Vec<u32> = decode_as(tile.get_row_outgoing_bases()?, n, "rowOutgoingBases")?;
+    let row = |i: usize| RowEntry {
+        exchange: exchanges[i],
+        address: addresses[i],
+        incoming_base: incoming[i],
+        outgoing_base: outgoing[i],
+    };
+    Ok((0..n as usize).map(row).collect())
+}
+
+fn calls(tile: schema::tile_program::Reader<'_>, templates: &[CallTemplate]) -> Read<Vec<Call>> {
+    let n = tile.get_call_count();
+    let phases: Vec<u32> = decode_as(tile.get_call_phases()?, n, "callPhases")?;
+    let names: Vec<u32> = decode_as(tile.get_call_templates()?, n, "callTemplates")?;
+    let all: Vec<u32> = decode_as(
+        tile.get_call_operands()?,
+        tile.get_operand_count(),
+        "callOperands",
+    )?;
+    let mut rest = all.as_slice();
+    let mut calls = Vec::with_capacity(n as usize);
+    for (phase, template) in phases.into_iter().zip(names) {
+        let spec = templates
+            .get(template as usize)
+            .map(|t| t.kernel)
+            .ok_or_else(|| PackageError::Malformed {
+                what: format!("call template {template} is missing"),
+            })?;
+        let (own, tail) = rest
+            .split_at_checked(kernels::operand_count(&spec))
+            .ok_or_else(|| PackageError::Malformed {
+                what: "calls have more operands than there are".to_owned(),
+            })?;
+        rest = tail;
+        calls.push(Call {
+            phase,
+            template,
+            operands: own.to_vec(),
+        });
+    }
+    if rest.is_empty() {
+        return Ok(calls);
+    }
+    Err(PackageError::Malformed {
+        what: format!("{} operands belong to no call", rest.len()),
+    })
+}
+
+fn allocations(columns: schema::allocations::Reader<'_>, texts: &Texts) -> Read<Vec<Allocation>> {
+    let n = columns.get_count();
+    let tiles: Vec<u16> = decode_as(columns.get_tiles()?, n, "allocations.tiles")?;
+    let addresses: Vec<u32> = decode_as(columns.get_addresses()?, n, "allocations.addresses")?;
+    let bytes: Vec<u32> = decode_as(columns.get_bytes()?, n, "allocations.bytes")?;
+    let classes: Vec<u16> = decode_as(columns.get_classes()?, n, "classes")?;
+    let labels: Vec<u32> = decode_as(columns.get_labels()?, n, "labels")?;
+    let firsts: Vec<u32> = decode_as(columns.get_firsts()?, n, "firsts")?;
+    let lasts: Vec<u32> = decode_as(columns.get_lasts()?, n, "lasts")?;
+    let allocation = |i: usize| -> Read<Allocation> {
+        Ok(Allocation {
+            tile: TileId::new(tiles[i]),
+            range: MemoryRange {
+                address: addresses[i],
+                bytes: bytes[i],
+            },
+            class: class(schema::MemoryClass::try_from(classes[i])?),
+            label: texts.get(labels[i])?,
+            first: firsts[i],
+            last: lasts[i],
+        })
+    };
+    (0..n as usize).map(allocation).collect()
+}
