@@ -276,7 +276,7 @@ fn check(rule: &str, judge: impl Fn(&Source) -> Vec<String>) {
     let judged = sources().into_iter().filter(|source| !source.generated());
     let offences = judged.filter_map(|source| {
         let lines = judge(&source);
-        (!lines.is_empty()).then(|| (source.path, lines))
+        (!lines.is_empty()).then_some((source.path, lines))
     });
     settle(rule, &offences.collect());
 }
