@@ -1,0 +1,102 @@
+//! Compiles the viewer to WebAssembly and lists every file of the site for embedding.
+//!
+//! Sources of `viewer` and its path dependencies → `OUT_DIR/site/*` (the module build that a server
+//! hands out) and `OUT_DIR/offline/*` (the classic-script build for one self-contained page), and
+//! `OUT_DIR/files.rs`, which embeds them. A skipped build embeds the shell without the viewer.
+
+mod inner_cargo;
+mod listing;
+
+use std::error::Error;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// Hand-written files that a change of makes the build run again.
+const SHELL: &str = "shell";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets the folder")?);
+    let site = emptied(out.join("site"))?;
+    let offline = emptied(out.join("offline"))?;
+    copy_shell(&here.join(SHELL), &site)?;
+    rerun_if_changed(&here.join(SHELL));
+    rerun_if_changed(&here.join("offline"));
+    rerun_if_changed(&here.join("build"));
+    rerun_if_env_changed("VIEWER_SKIP_BUILD");
+    if skipped() {
+        for file in ["viewer.js", "viewer_bg.wasm"] {
+            fs::write(site.join(file), b"")?;
+            fs::write(offline.join(file), b"")?;
+        }
+    } else {
+        let root = here.parent().ok_or("the site lives inside the workspace")?;
+        let built = inner_cargo::build_viewer(root, &out)?;
+        bind(&built.wasm, &site, &offline)?;
+        for source in &built.sources {
+            rerun_if_changed(source);
+        }
+    }
+    listing::write(&site, &out.join("files.rs"))
+}
+
+/// Clippy and editors want no WebAssembly. Clippy's wrapper is part of the hash that names its
+/// `OUT_DIR`, so an empty viewer written there never reaches a real build.
+fn skipped() -> bool {
+    let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|it| it.contains("clippy-driver"));
+    clippy || env::var_os("VIEWER_SKIP_BUILD").is_some_and(|it| it != OsStr::new("0"))
+}
+
+/// An empty folder, so that no file of an earlier build is embedded.
+fn emptied(folder: PathBuf) -> Result<PathBuf, Box<dyn Error>> {
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+fn copy_shell(from: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Writes the module build and the classic-script build; both drive the same WebAssembly bytes.
+fn bind(wasm: &Path, site: &Path, offline: &Path) -> Result<(), Box<dyn Error>> {
+    let bindgen = || {
+        let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
+        bindgen
+            .input_path(wasm)
+            .typescript(false)
+            .remove_name_section(true)
+            .remove_producers_section(true);
+        bindgen
+    };
+    bindgen().web(true)?.generate(site)?;
+    bindgen().no_modules(true)?.generate(offline)?;
+    let same = fs::read(site.join("viewer_bg.wasm"))? == fs::read(offline.join("viewer_bg.wasm"))?;
+    if !same {
+        return Err("the two forms of the viewer no longer share one WebAssembly file".into());
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "cargo reads a build script's standard output"
+)]
+fn rerun_if_changed(path: &Path) {
+    println!("cargo::rerun-if-changed={}", path.display());
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "cargo reads a build script's standard output"
+)]
+fn rerun_if_env_changed(name: &str) {
+    println!("cargo::rerun-if-env-changed={name}");
+}

@@ -1,0 +1,45 @@
+// Starts the viewer: one compilation of the WebAssembly serves the page and its worker.
+import init from "./viewer.js";
+
+const saved = readTheme();
+if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
+
+const compiled = compile(new URL("./viewer_bg.wasm", import.meta.url));
+
+globalThis.ipuStack = {
+  startWorker() {
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    compiled.then((module) => worker.postMessage(module));
+    return worker;
+  },
+};
+
+try {
+  await init({ module_or_path: await compiled });
+} catch (error) {
+  document.body.dataset.state = "failed";
+  const notice = document.createElement("p");
+  notice.className = "notice";
+  notice.setAttribute("role", "alert");
+  notice.textContent = `The viewer could not start: ${error}`;
+  document.body.append(notice);
+}
+
+async function compile(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url.pathname} answered ${response.status}`);
+  try {
+    return await WebAssembly.compileStreaming(response.clone());
+  } catch {
+    // A host that serves the file under another media type.
+    return WebAssembly.compile(await response.arrayBuffer());
+  }
+}
+
+function readTheme() {
+  try {
+    return localStorage.getItem("ipu-stack.theme");
+  } catch {
+    return null; // Storage is refused.
+  }
+}
