@@ -2,5 +2,6 @@
 
 pub mod host;
 pub mod kernels;
+pub mod machine;
 pub mod package;
 pub mod sim;

@@ -1,0 +1,5 @@
+//! The machine as constants, tables and an instruction decoder; nothing here changes during a run.
+
+pub mod arch;
+pub mod sram;
+pub mod topology;
