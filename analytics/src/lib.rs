@@ -3,8 +3,14 @@
 //! Bytes go in, values come out. Nothing here touches a file, a socket, a clock or the screen, so the
 //! browser and the command line run the same engine.
 
+pub mod aggregate;
+pub mod clock;
 pub mod format;
 pub mod profile;
+pub mod query;
+pub mod report;
 pub mod synth;
+pub mod text;
+pub mod timeline;
 pub mod units;
 pub mod work;

@@ -1,0 +1,6 @@
+//! Sums over samples.
+
+mod measures;
+
+pub use measures::Measures;
+pub(crate) use measures::{float, ratio};

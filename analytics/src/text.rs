@@ -1,0 +1,95 @@
+//! Numbers for people: the only place where a figure becomes text, on the command line and on the page.
+
+use crate::units::{Cycles, Work};
+
+/// What an unknown figure is called.
+pub const UNAVAILABLE: &str = "unavailable";
+/// What stands for a time that needs the clock rate of a profile that has none.
+pub const CLOCK_UNKNOWN: &str = "clock unknown";
+/// Thin space, the separator of digit groups.
+const THIN_SPACE: char = '\u{2009}';
+
+/// `count` with a thin space between groups of three digits.
+#[must_use]
+pub fn count(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
+/// Cycles, grouped, without the unit.
+#[must_use]
+pub fn cycles(cycles: Cycles) -> String {
+    count(cycles.get())
+}
+
+/// Work in issue-cycles, grouped, one decimal where it is not whole.
+#[must_use]
+pub fn work(work: Option<Work>) -> String {
+    let Some(work) = work else {
+        return UNAVAILABLE.to_owned();
+    };
+    let whole = work.get_256ths() / Work::PER_CYCLE;
+    if work.get_256ths() % Work::PER_CYCLE == 0 {
+        return count(whole);
+    }
+    decimal(work.as_cycles(), 1)
+}
+
+/// A non-negative number with a fixed number of decimals, its whole part grouped.
+#[must_use]
+pub fn decimal(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.split_once('.') {
+        Some((whole, fraction)) => format!("{}.{fraction}", grouped(whole)),
+        None => grouped(&text),
+    }
+}
+
+/// A fraction as a percentage with one decimal, half to even: 0.5625 is `56.2 %`. Above 100 % as it is.
+#[must_use]
+pub fn percent(fraction: Option<f64>) -> String {
+    match fraction {
+        Some(fraction) => format!("{} %", decimal(fraction * 100.0, 1)),
+        None => UNAVAILABLE.to_owned(),
+    }
+}
+
+/// A percentage that is a lower bound where `is_lower_bound` says so: `≥ 41.0 %`.
+#[must_use]
+pub fn bounded_percent(fraction: Option<f64>, is_lower_bound: bool) -> String {
+    match fraction {
+        Some(_) if is_lower_bound => format!("≥ {}", percent(fraction)),
+        _ => percent(fraction),
+    }
+}
+
+/// Milliseconds of `cycles` at `clock_hz`, or `None` where the clock is unknown (0).
+#[must_use]
+pub fn milliseconds(cycles: Cycles, clock_hz: u64) -> Option<f64> {
+    crate::aggregate::ratio(
+        Work::from_256ths(cycles.get()).get_256ths() as f64 * 1e3,
+        clock_hz,
+    )
+}
+
+/// `cycles` as a duration in a fitting unit, or "clock unknown".
+#[must_use]
+pub fn time(cycles: Cycles, clock_hz: u64) -> String {
+    match milliseconds(cycles, clock_hz) {
+        None => CLOCK_UNKNOWN.to_owned(),
+        Some(ms) if ms >= 1_000.0 => format!("{} s", decimal(ms / 1e3, 3)),
+        Some(ms) if ms >= 0.1 => format!("{} ms", decimal(ms, 3)),
+        Some(ms) => format!("{} µs", decimal(ms * 1e3, 3)),
+    }
+}
+
+/// Thin spaces between groups of three digits, counted from the right.
+fn grouped(digits: &str) -> String {
+    let mut text = String::with_capacity(digits.len() * 2);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(THIN_SPACE);
+        }
+        text.push(digit);
+    }
+    text
+}
