@@ -1,5 +1,6 @@
 //! The host's part: values of tensors, written to tiles before a run and read back after it.
 
+pub mod f143;
 mod values;
 
 use thiserror::Error;
@@ -11,13 +12,13 @@ pub use values::{TensorValues, values};
 #[non_exhaustive]
 pub enum HostError {
     /// A tensor larger than the host makes.
-    #[error("tensor {tensor} has {elements} elements, more than the limit of {limit}")]
+    #[error("tensor {tensor} of shape {shape:?} has more than {limit} elements")]
     TooLarge {
         /// Its name.
         tensor: String,
-        /// Its elements, saturating.
-        elements: u64,
-        /// The limit.
+        /// Its extents.
+        shape: Vec<u64>,
+        /// Most elements allowed.
         limit: u64,
     },
     /// An element of an output that no binding covers.
