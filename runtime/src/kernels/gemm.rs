@@ -5,7 +5,7 @@ use analytics::units::Cycles;
 use super::generation::{Basis, Generation};
 use crate::package::MemoryClass;
 
-/// Width of a coefficient panel: 16 inner values by 16 columns fill the 64 × 64-bit store.
+/// Width of a coefficient panel, [`super::amp::PANEL`] as an extent.
 pub(crate) const PANEL: u32 = 16;
 
 /// Launch, pointer set-up and rendezvous. Fit to published C600 GEMM measurements.

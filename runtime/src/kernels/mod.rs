@@ -3,6 +3,7 @@
 //! [`cycles`] is the versioned cost table that planner and simulator share. A kernel's cycles run from
 //! the supervisor's launch to the rendezvous of its six workers.
 
+mod amp;
 mod copy;
 mod gemm;
 mod generation;
