@@ -83,21 +83,40 @@ pub struct PlanArgs {
     /// Tiles to use [default: all 1,472]
     #[arg(long, value_name = "N")]
     pub tiles: Option<u16>,
-    /// Rows of the left matrix, for workloads that take a shape
-    #[arg(long, value_name = "N")]
-    pub rows: Option<u64>,
-    /// Inner extent of the product, for workloads that take a shape
-    #[arg(long, value_name = "N")]
-    pub inner: Option<u64>,
-    /// Columns of the right matrix, for workloads that take a shape
-    #[arg(long, value_name = "N")]
-    pub columns: Option<u64>,
-    /// Force a GEMM plan instead of choosing one by predicted cycles
+    /// How operands reach the tiles that need them
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "sharded")]
+    pub operands: OperandArg,
+    /// Dated set of kernel costs [default: the newest]
+    #[arg(long, value_name = "DATE")]
+    pub kernel_generation: Option<String>,
+    /// Force the plan of an operation; repeatable
     #[arg(long, value_name = "PLAN")]
-    pub gemm_plan_constraint: Option<String>,
-    /// Worker threads [default: one a core]
-    #[arg(long, value_name = "N")]
-    pub threads: Option<usize>,
+    pub gemm_plan_constraint: Vec<String>,
+    /// Rows of gemm-benchmark
+    #[arg(long, alias = "benchmark-rows", value_name = "N")]
+    pub rows: Option<u64>,
+    /// Inner extent of gemm-benchmark
+    #[arg(long, alias = "benchmark-inner", value_name = "N")]
+    pub inner: Option<u64>,
+    /// Columns of gemm-benchmark
+    #[arg(long, alias = "benchmark-columns", value_name = "N")]
+    pub columns: Option<u64>,
+    /// Rows of gemm-projections
+    #[arg(long, alias = "mlp-tokens", value_name = "N")]
+    pub tokens: Option<u64>,
+    /// Width of gemm-projections
+    #[arg(long, alias = "mlp-dim", value_name = "N")]
+    pub width: Option<u64>,
+}
+
+/// How operands reach the tiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OperandArg {
+    /// Uploaded once, brought by multicast exchanges
+    #[default]
+    Sharded,
+    /// Copied by the host to every tile that reads them
+    Replicated,
 }
 
 /// Time resolution of a recorded profile.
@@ -160,9 +179,6 @@ pub struct DeviceArgs {
     pub timing_only: bool,
 }
 
-/// Figure that groups are sorted by.
-pub type SortText = String;
-
 /// Arguments of `profile-query`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -187,7 +203,7 @@ pub struct QueryArgs {
     pub metadata_key: Option<String>,
     /// A figure of the result, such as phase-cycles, work-cycles, maximum-cycles, samples or name
     #[arg(long, value_name = "FIGURE", default_value = "phase-cycles")]
-    pub sort_by: SortText,
+    pub sort_by: String,
     /// Only samples of this kind: exchange, compute, synchronization (sync) or idle
     #[arg(long)]
     pub kind: Option<String>,
@@ -318,9 +334,12 @@ Examples:
   ipu-stack profile-synth --samples 1000000 -o million.ipuprofile
   ipu-stack profile-synth --samples 10000000 --seed 7 -o ten-million.ipuprofile")]
 pub struct SynthArgs {
-    /// Samples, about; whole phases are written
+    /// Samples at least; the last epoch is completed
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub samples: u64,
+    /// Tiles
+    #[arg(long, value_name = "N", default_value_t = 1_472)]
+    pub tiles: u32,
     /// Seed of the generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

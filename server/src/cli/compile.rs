@@ -1,9 +1,208 @@
-//! Placeholder until its room is there.
+//! `compile`: a workload or a graph file → a package on disk, with its plan and its figures.
 
-use super::args::CompileArgs;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use compiler::graph::parse::parse;
+use compiler::graph::workload::{WORKLOADS, WorkloadExtents, workload};
+use compiler::plan::PlanConstraint;
+use compiler::{CompileError, Compiled, OperandPolicy, Options, TILES_MAX};
+use runtime::kernels::Generation;
+
+use super::args::{CompileArgs, OperandArg, PlanArgs};
+use super::output::{print, write_file};
+use super::progress::Progress;
 use super::{Io, Outcome};
 use crate::error::CliError;
+use crate::store::BlobId;
 
-pub(super) fn run(args: CompileArgs, _io: &mut Io<'_>) -> Outcome {
-    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+/// Tile clock of a C600 in hertz.
+const CLOCK_HZ: u64 = 1_500_000_000;
+
+pub(super) fn run(args: CompileArgs, io: &mut Io<'_>) -> Outcome {
+    let output = args
+        .output
+        .unwrap_or_else(|| default_output(&args.workload));
+    let compiled = compile(&args.workload, &args.plan, io)?;
+    let bytes = encode(&compiled)?;
+    write_file(&output, &bytes)?;
+    let mut text = describe(&compiled);
+    if args.explain {
+        text.push_str(&compiled.report.explain);
+    }
+    let place = output.display();
+    let id = BlobId::of(&bytes);
+    let _fits = writeln!(text, "package={place} bytes={} sha256={id}", bytes.len());
+    print(io.stdout, &text)
+}
+
+/// Compiles a named workload or the graph in a file of that name.
+pub(super) fn compile(name: &str, plan: &PlanArgs, io: &Io<'_>) -> Result<Compiled, CliError> {
+    let tiles = plan.tiles.unwrap_or(TILES_MAX);
+    let known = WORKLOADS.iter().any(|(known, _)| *known == name);
+    let (graph, workload_name, mut constraints) = if known {
+        let built = workload(name, &extents(plan, tiles)).map_err(|error| {
+            CliError::user(
+                error,
+                format!("workload {name}"),
+                "change the extents that it names",
+            )
+        })?;
+        (built.graph, built.name, built.constraints)
+    } else {
+        (parse_file(Path::new(name))?, String::new(), Vec::new())
+    };
+    if !plan.gemm_plan_constraint.is_empty() {
+        constraints.clone_from(&plan.gemm_plan_constraint);
+    }
+    let options = options(workload_name, plan, tiles, &constraints)?;
+    let progress = Progress::new(io.interactive);
+    compiler::compile(&graph, &options, &|at| {
+        progress.stage(at.stage, at.done, at.total)
+    })
+    .map_err(|error| refused(&error, name))
+}
+
+/// The bytes of the package.
+pub(super) fn encode(compiled: &Compiled) -> Result<Vec<u8>, CliError> {
+    runtime::package::write(&compiled.package)
+        .map_err(|error| CliError::internal(error, "package writer"))
+}
+
+/// Plan, exchanges, memory and times as text.
+pub(super) fn describe(compiled: &Compiled) -> String {
+    let Compiled {
+        package,
+        timings,
+        report,
+    } = compiled;
+    let manifest = &package.manifest;
+    let name = if manifest.workload.is_empty() {
+        "graph"
+    } else {
+        &manifest.workload
+    };
+    let mut text = format!(
+        "workload={name} tiles={} kernels={} hostBytes={} replicatedHostBytes={}\n",
+        package.tiles.len(),
+        manifest.kernel_generation,
+        manifest.host_bytes,
+        manifest.replicated_host_bytes,
+    );
+    for (line, predicted) in report.plan.iter().zip(&report.predicted) {
+        let _fits = writeln!(
+            text,
+            "plan={line} predictedCycles={}",
+            predicted.total().get()
+        );
+    }
+    for exchange in &report.exchanges {
+        let _fits = writeln!(
+            text,
+            "exchange={} transfers={} bytes={} horizon={} bound={}",
+            exchange.operation,
+            exchange.transfers,
+            exchange.sent.get(),
+            exchange.horizon.get(),
+            exchange.bound.get(),
+        );
+    }
+    let (used, rows) = (report.tile_bytes_max.get(), report.row_bytes_max.get());
+    let seconds = timings.total().as_secs_f64();
+    let _fits = writeln!(
+        text,
+        "tileBytesMax={used} rowBytesMax={rows} compileSeconds={seconds:.3}"
+    );
+    text
+}
+
+fn extents(plan: &PlanArgs, tiles: u16) -> WorkloadExtents {
+    let published = WorkloadExtents::published(tiles);
+    WorkloadExtents {
+        rows: plan.rows.unwrap_or(published.rows),
+        inner: plan.inner.unwrap_or(published.inner),
+        columns: plan.columns.unwrap_or(published.columns),
+        tokens: plan.tokens.unwrap_or(published.tokens),
+        width: plan.width.unwrap_or(published.width),
+        ..published
+    }
+}
+
+fn options(
+    workload: String,
+    plan: &PlanArgs,
+    tiles: u16,
+    constraints: &[String],
+) -> Result<Options, CliError> {
+    let kernel_generation: Generation = match &plan.kernel_generation {
+        None => Generation::default(),
+        Some(name) => name
+            .parse()
+            .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))?,
+    };
+    let plan_constraints: Result<Vec<_>, _> = constraints
+        .iter()
+        .map(|text| PlanConstraint::parse(text))
+        .collect();
+    let plan_constraints = plan_constraints.map_err(|error| {
+        let hint = "write OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL";
+        CliError::user(error, "--gemm-plan-constraint", hint)
+    })?;
+    let operands = match plan.operands {
+        OperandArg::Sharded => OperandPolicy::Sharded,
+        OperandArg::Replicated => OperandPolicy::Replicated,
+    };
+    let mut flags = vec![
+        ("tiles".to_owned(), tiles.to_string()),
+        ("operands".to_owned(), operands.name().to_owned()),
+        (
+            "kernel-generation".to_owned(),
+            kernel_generation.name().to_owned(),
+        ),
+    ];
+    let forced = constraints
+        .iter()
+        .map(|text| ("gemm-plan-constraint".to_owned(), text.clone()));
+    flags.extend(forced);
+    let clock_hz = CLOCK_HZ;
+    Ok(Options {
+        workload,
+        tiles,
+        operands,
+        clock_hz,
+        kernel_generation,
+        plan_constraints,
+        flags,
+    })
+}
+
+fn parse_file(path: &Path) -> Result<compiler::graph::Graph, CliError> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let known: Vec<_> = WORKLOADS.iter().map(|(name, _)| *name).collect();
+        let hint = format!(
+            "name a graph file or one of the workloads {}",
+            known.join(", ")
+        );
+        CliError::user(
+            format!("cannot read the graph: {error}"),
+            path.display(),
+            hint,
+        )
+    })?;
+    parse(&text).map_err(|error| CliError::user(error, path.display(), "correct the graph"))
+}
+
+fn refused(error: &CompileError, name: &str) -> CliError {
+    if let CompileError::Verify { .. } = error {
+        return CliError::internal(error, name);
+    }
+    CliError::user(error, name, "change the graph, the tiles or the plan")
+}
+
+/// The workload's or the graph file's name with the package's extension, in the current folder.
+fn default_output(workload: &str) -> PathBuf {
+    let name = Path::new(workload)
+        .file_name()
+        .unwrap_or_else(|| workload.as_ref());
+    Path::new(name).with_extension("ipuexe")
 }

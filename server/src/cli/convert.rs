@@ -1,9 +1,40 @@
-//! Placeholder until its room is there.
+//! `profile-convert`: columnar ↔ row, without loss.
 
-use super::args::ConvertArgs;
+use analytics::format::{FileKind, open_bytes, row, sniff};
+use analytics::profile::Condition;
+
+use super::args::{ConvertArgs, FormatArg};
+use super::output::{print, write_file};
 use super::{Io, Outcome};
 use crate::error::CliError;
+use crate::open;
 
-pub(super) fn run(args: ConvertArgs, _io: &mut Io<'_>) -> Outcome {
-    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+pub(super) fn run(args: ConvertArgs, io: &mut Io<'_>) -> Outcome {
+    let ConvertArgs {
+        profile,
+        output,
+        to,
+    } = args;
+    let input = open::map(&profile)?;
+    let damaged = |error| open::refused(&error, &profile);
+    let from = sniff(&input);
+    let report = open_bytes(input.clone()).map_err(damaged)?;
+    if let Condition::Truncated { at } = report.condition() {
+        let hint = "record it again; a conversion would hide that samples are missing";
+        let what = format!("the profile is cut after byte {at}");
+        return Err(CliError::user(what, profile.display(), hint).into());
+    }
+    let (name, bytes) = match to {
+        FormatArg::Columnar if from == FileKind::Columnar => ("columnar", input),
+        FormatArg::Columnar => (
+            "columnar",
+            row::to_columnar(&input).map_err(damaged)?.into(),
+        ),
+        FormatArg::Row => ("row", row::encode(&report).map_err(damaged)?.into()),
+    };
+    write_file(&output, &bytes)?;
+    let (place, length) = (output.display(), bytes.len());
+    let (tiles, samples) = (report.tiles().len(), report.sample_count());
+    let text = format!("{name}={place} bytes={length} tiles={tiles} samples={samples}\n");
+    print(io.stdout, &text)
 }

@@ -54,3 +54,13 @@ fn new_file_in(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     }
     builder.tempfile_in(folder)
 }
+
+/// A file that cannot be written.
+pub(super) fn unwritable(error: &std::io::Error, path: &Path) -> CliError {
+    let hint = "choose a folder that exists and can be written";
+    CliError::user(
+        format!("cannot write the file: {error}"),
+        path.display(),
+        hint,
+    )
+}

@@ -1,5 +1,6 @@
-//! Progress bars on standard error: only for a person, only when a stage takes over half a second.
+//! Progress bars on standard error: only for a person, only when a command takes over half a second.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -7,44 +8,40 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// How long a command works in silence.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// The progress of one command.
+/// The progress of one command; it may be told from any thread.
 pub(super) struct Progress {
     bar: ProgressBar,
     started: Instant,
     interactive: bool,
-    shown: bool,
+    shown: AtomicBool,
 }
 
 impl Progress {
     /// Progress that is drawn if `interactive`, and never otherwise.
     pub(super) fn new(interactive: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let style = ProgressStyle::with_template("{spinner} {msg:12} {wide_bar} {percent:>3}%");
+        let bar = match style {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        };
         Self {
             bar,
             started: Instant::now(),
             interactive,
-            shown: false,
+            shown: AtomicBool::new(false),
         }
     }
 
     /// Names the stage in work, with `done` of `total` steps; `total` 0 is unknown.
-    pub(super) fn stage(&mut self, name: &str, done: u64, total: u64) {
+    pub(super) fn stage(&self, name: &str, done: u64, total: u64) {
         if !self.interactive || self.started.elapsed() < SILENCE {
             return;
         }
-        if !self.shown {
-            self.shown = true;
+        if !self.shown.swap(true, Ordering::Relaxed) {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
-        let template = if total == 0 {
-            "{spinner} {msg}"
-        } else {
-            "{msg:24} {wide_bar} {percent}%"
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
-        }
-        self.bar.set_length(total);
+        self.bar.set_length(total.max(1));
         self.bar.set_message(name.to_owned());
         self.bar.set_position(done);
     }
