@@ -1,9 +1,68 @@
-//! Placeholder until its room is there.
+//! `demo`: compile → run → write both files → kernel table → viewer with the profile.
 
-use super::args::DemoArgs;
-use super::{Io, Outcome};
-use crate::error::CliError;
+use std::path::Path;
 
-pub(super) fn run(args: DemoArgs, _io: &mut Io<'_>) -> Outcome {
-    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+use analytics::profile::Granularity;
+
+use super::args::{DemoArgs, DeviceArgs};
+use super::compile::{compile, describe, encode};
+use super::output::{flush, print, unwritable, write_file};
+use super::serve::{publish, runtime, start, until_interrupted};
+use super::simulate::{simulate, verdict};
+use super::{Io, Outcome, Stop, browser, query, run_report};
+use crate::http::Config;
+use crate::store::Store;
+
+pub(super) fn run(args: DemoArgs, io: &mut Io<'_>) -> Outcome {
+    let folder = &args.output;
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(&error, folder))?;
+    let package_path = folder.join(&args.workload).with_extension("ipuexe");
+    let profile_path = folder.join(&args.workload).with_extension("ipuprofile");
+
+    let compiled = compile(&args.workload, &args.plan, io)?;
+    let bytes = encode(&compiled)?;
+    write_file(&package_path, &bytes)?;
+    print(io.stdout, &describe(&compiled))?;
+    print(
+        io.stdout,
+        &format!(
+            "package={} bytes={}\n\n",
+            package_path.display(),
+            bytes.len()
+        ),
+    )?;
+    flush(io.stdout)?;
+
+    let device = DeviceArgs::default();
+    let granularity = Some(Granularity::Phase);
+    let finished = simulate(&compiled.package, &device, granularity, &package_path, io)?;
+    let profile = finished.report.profile.as_deref().unwrap_or_default();
+    write_file(&profile_path, profile)?;
+    print(
+        io.stdout,
+        &run_report::text(&compiled.package, &finished, Some(&profile_path)),
+    )?;
+    verdict(&finished, &package_path)?;
+    print(io.stdout, "\n")?;
+    print(io.stdout, &query::kernel_table(&profile_path)?)?;
+    show(&args, &profile_path, io)
+}
+
+/// Serves the viewer with the profile.
+fn show(args: &DemoArgs, profile: &Path, io: &mut Io<'_>) -> Outcome {
+    let store = Store::in_memory();
+    runtime()?.block_on(async {
+        let id = publish(&store, profile).await?;
+        let server = start(Config::loopback(store), args.port).await?;
+        let url = format!("{}/a/{id}", server.url());
+        print(io.stdout, &format!("\nviewer {url}\n"))?;
+        flush(io.stdout)?;
+        if args.exit {
+            return Ok::<(), Stop>(());
+        }
+        if !args.no_open {
+            browser::open(&url, io.environment);
+        }
+        until_interrupted(server).await
+    })
 }

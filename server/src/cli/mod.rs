@@ -14,6 +14,7 @@ mod output;
 mod progress;
 mod query;
 mod render;
+mod run_report;
 mod schedule_bench;
 mod serve;
 mod simulate;

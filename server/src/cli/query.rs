@@ -1,9 +1,265 @@
-//! Placeholder until its room is there.
+//! `profile-query`: typed flags → one [`Query`] → the answer of `analytics`, as text or JSON.
 
-use super::args::QueryArgs;
+use std::path::Path;
+
+use analytics::clock::ClockKind;
+use analytics::profile::SampleKind;
+use analytics::query::{
+    Filter, GroupBy, MetadataFilter, Query, QueryError, QueryResult, SortKey, query,
+};
+use analytics::report::query_json;
+use analytics::units::PhysicalTile;
+
+use super::args::{ClockArg, ClockArgs, QueryArgs};
+use super::output::print;
 use super::{Io, Outcome};
 use crate::error::CliError;
+use crate::open;
 
-pub(super) fn run(args: QueryArgs, _io: &mut Io<'_>) -> Outcome {
-    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+pub(super) fn run(args: QueryArgs, io: &mut Io<'_>) -> Outcome {
+    let question = meaning(&args)?;
+    let answer = ask(&args.profile, &question)?;
+    if args.strict && answer.totals.sample_count == 0 {
+        let hint = match answer.warnings.join("; ") {
+            warnings if warnings.is_empty() => "loosen the filters".to_owned(),
+            warnings => warnings,
+        };
+        let place = args.profile.display();
+        return Err(CliError::user("no sample matches the filters", place, hint).into());
+    }
+    print(
+        io.stdout,
+        &if args.json {
+            query_json(&answer)
+        } else {
+            query_text(&answer)
+        },
+    )
+}
+
+/// The table of compute kernels that `demo` prints: `--kind compute --limit 0`.
+pub(super) fn kernel_table(profile: &Path) -> Result<String, CliError> {
+    let filter = Filter {
+        kind: Some(SampleKind::Compute),
+        ..Filter::default()
+    };
+    let question = Query {
+        filter,
+        limit: 0,
+        ..Query::default()
+    };
+    ask(profile, &question).map(|answer| query_text(&answer))
+}
+
+fn ask(profile: &Path, question: &Query) -> Result<QueryResult, CliError> {
+    let report = open::profile(profile)?;
+    query(&report, question).map_err(|error| match error {
+        QueryError::Decode(error) => open::refused(&error, profile),
+        other => CliError::user(other, profile.display(), "see profile-query --help"),
+    })
+}
+
+/// What the flags mean.
+fn meaning(args: &QueryArgs) -> Result<Query, CliError> {
+    let sort_by = SortKey::from_name(&args.sort_by).ok_or_else(|| {
+        let known = SortKey::ALL.iter().map(|key| key.name());
+        unknown("figure", &args.sort_by, "--sort-by", known)
+    })?;
+    let filter = Filter {
+        tiles: args.tile.iter().copied().map(PhysicalTile::new).collect(),
+        phases: args.phase.clone(),
+        kernel: args.kernel.clone(),
+        operation_contains: args.operation_contains.clone(),
+        kind: args.kind.as_deref().map(kind).transpose()?,
+        metadata: args.metadata.iter().map(|text| metadata(text)).collect(),
+        at: args.at,
+        at_offset: args.at_offset,
+    };
+    let (limit, samples) = (args.limit, args.samples);
+    let (group_by, clock) = (group_by(args)?, clock(args.clock));
+    Ok(Query {
+        group_by,
+        filter,
+        clock,
+        sort_by,
+        limit,
+        samples,
+    })
+}
+
+/// The clock in force.
+pub(super) fn clock(args: ClockArgs) -> ClockKind {
+    match args {
+        ClockArgs {
+            shared_clock: true, ..
+        } => ClockKind::Shared,
+        ClockArgs {
+            clock: ClockArg::Tile,
+            ..
+        } => ClockKind::Tile,
+        ClockArgs {
+            clock: ClockArg::Cropped,
+            ..
+        } => ClockKind::Cropped,
+        ClockArgs {
+            clock: ClockArg::Shared,
+            ..
+        } => ClockKind::Shared,
+    }
+}
+
+fn group_by(args: &QueryArgs) -> Result<GroupBy, CliError> {
+    let found = match (args.group_by.as_str(), &args.metadata_key) {
+        ("metadata", Some(key)) => return Ok(GroupBy::Metadata(key.clone())),
+        ("metadata", None) => {
+            let hint = "name it with --metadata-key NAME";
+            let what = "grouping by metadata needs a metadata name";
+            return Err(CliError::user(what, "--group-by", hint));
+        }
+        ("kernel", _) => GroupBy::Kernel,
+        ("operation", _) => GroupBy::Operation,
+        ("phase", _) => GroupBy::Phase,
+        ("tile", _) => GroupBy::Tile,
+        ("kind", _) => GroupBy::Kind,
+        (other, _) => {
+            let known = ["kind", "kernel", "operation", "phase", "tile", "metadata"];
+            return Err(unknown("grouping", other, "--group-by", known.into_iter()));
+        }
+    };
+    if args.metadata_key.is_some() {
+        let hint = "add --group-by metadata";
+        return Err(CliError::user(
+            "a metadata name without its grouping",
+            "--metadata-key",
+            hint,
+        ));
+    }
+    Ok(found)
+}
+
+fn kind(text: &str) -> Result<SampleKind, CliError> {
+    match text {
+        "exchange" => Ok(SampleKind::Exchange),
+        "compute" => Ok(SampleKind::Compute),
+        "synchronization" | "sync" => Ok(SampleKind::Synchronization),
+        "idle" => Ok(SampleKind::Idle),
+        other => {
+            let known = ["exchange", "compute", "synchronization", "idle"];
+            Err(unknown("kind", other, "--kind", known.into_iter()))
+        }
+    }
+}
+
+/// `NAME` or `NAME=VALUE`; the value may hold further equals signs.
+fn metadata(text: &str) -> MetadataFilter {
+    match text.split_once('=') {
+        Some((name, value)) => MetadataFilter {
+            name: name.to_owned(),
+            value: Some(value.to_owned()),
+        },
+        None => MetadataFilter {
+            name: text.to_owned(),
+            value: None,
+        },
+    }
+}
+
+fn unknown<'a>(
+    what: &str,
+    found: &str,
+    flag: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> CliError {
+    let known: Vec<_> = known.collect();
+    CliError::user(
+        format!("unknown {what} {found:?}"),
+        flag,
+        format!("use {}", known.join(", ")),
+    )
+}
+
+/// Stand-in until the text form is there.
+fn query_text(answer: &QueryResult) -> String {
+    query_json(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::super::args::{Cli, Command};
+    use super::*;
+
+    fn meant(flags: &[&str]) -> Result<Query, String> {
+        let words = ["ipu-stack", "profile-query", "p"].iter().chain(flags);
+        match Cli::try_parse_from(words)
+            .map_err(|error| error.to_string())?
+            .command
+        {
+            Command::ProfileQuery(args) => meaning(&args).map_err(|error| error.to_string()),
+            other => panic!("{other:?} is no query"),
+        }
+    }
+
+    #[test]
+    fn no_flags_mean_twenty_kernels_by_phase_cycles_on_the_cropped_clock() {
+        assert_eq!(meant(&[]), Ok(Query::default()));
+    }
+
+    #[test]
+    fn every_flag_reaches_the_question() {
+        let flags = "--group-by metadata --metadata-key block --sort-by maximum-cycles --kind sync \
+            --kernel k --operation-contains op --tile 3 --tile 4 --phase 7 --metadata a=b=c \
+            --metadata d --at-offset 9 --shared-clock --limit 0 --samples 2";
+        let flags: Vec<_> = flags.split_whitespace().collect();
+        let expected = Query {
+            group_by: GroupBy::Metadata("block".to_owned()),
+            filter: Filter {
+                tiles: vec![PhysicalTile::new(3), PhysicalTile::new(4)],
+                phases: vec![7],
+                kernel: Some("k".to_owned()),
+                operation_contains: Some("op".to_owned()),
+                kind: Some(SampleKind::Synchronization),
+                metadata: vec![
+                    MetadataFilter {
+                        name: "a".to_owned(),
+                        value: Some("b=c".to_owned()),
+                    },
+                    MetadataFilter {
+                        name: "d".to_owned(),
+                        value: None,
+                    },
+                ],
+                at: None,
+                at_offset: Some(9),
+            },
+            clock: ClockKind::Shared,
+            sort_by: SortKey::MaximumCycles,
+            limit: 0,
+            samples: 2,
+        };
+        assert_eq!(meant(&flags), Ok(expected));
+    }
+
+    #[test]
+    fn words_that_mean_nothing_are_refused_with_what_would_mean_something() {
+        let cases: [(&[&str], &str); 6] = [
+            (
+                &["--group-by", "color"],
+                "kind, kernel, operation, phase, tile, metadata",
+            ),
+            (&["--group-by", "metadata"], "--metadata-key NAME"),
+            (&["--metadata-key", "x"], "--group-by metadata"),
+            (
+                &["--kind", "wait"],
+                "exchange, compute, synchronization, idle",
+            ),
+            (&["--sort-by", "speed"], "phase-cycles, work-cycles"),
+            (&["--at", "1", "--at-offset", "1"], "cannot be used with"),
+        ];
+        for (flags, part) in cases {
+            let error = meant(flags).expect_err("it is refused");
+            assert!(error.contains(part), "{flags:?}: {error}");
+        }
+    }
 }

@@ -1,9 +1,29 @@
-//! Placeholder until its room is there.
+//! `profile-render`: a profile and its viewer as one HTML file that opens offline.
 
 use super::args::RenderArgs;
+use super::output::{print, write_file};
 use super::{Io, Outcome};
 use crate::error::CliError;
+use crate::open;
 
-pub(super) fn run(args: RenderArgs, _io: &mut Io<'_>) -> Outcome {
-    Err(CliError::internal("not wired yet", format!("{args:?}")).into())
+pub(super) fn run(args: RenderArgs, io: &mut Io<'_>) -> Outcome {
+    let RenderArgs {
+        profile,
+        output,
+        title,
+    } = args;
+    let report = open::profile(&profile)?;
+    let title = title.unwrap_or_else(|| {
+        let name = profile.file_name().unwrap_or(profile.as_os_str());
+        name.to_string_lossy().into_owned()
+    });
+    let page = site::render_single_file(&open::map(&profile)?, &title)
+        .map_err(|error| CliError::internal(error, "profile-render"))?;
+    write_file(&output, &page)?;
+    let (place, bytes) = (output.display(), page.len());
+    let (tiles, samples) = (report.tiles().len(), report.sample_count());
+    print(
+        io.stdout,
+        &format!("html={place} bytes={bytes} tiles={tiles} samples={samples}\n"),
+    )
 }

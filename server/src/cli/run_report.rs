@@ -1,0 +1,166 @@
+//! The report of a run, as text and as JSON.
+//!
+//! The JSON has `schema: "ipu-stack/run/1"`; additions keep the number, renames raise it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use runtime::package::Package;
+use runtime::sim::{PhaseKind, PhaseReport};
+use serde::Serialize;
+
+use super::simulate::Finished;
+use crate::error::CliError;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report<'a> {
+    schema: &'static str,
+    simulated: bool,
+    workload: &'a str,
+    tile_count: usize,
+    kernel_generation: &'a str,
+    clock_hz: u64,
+    seed: u64,
+    total_cycles: u64,
+    total_ms: f64,
+    memory_high_water_bytes: u64,
+    checked_elements: Option<u64>,
+    failed_elements: Option<u64>,
+    maximum_error: Option<f32>,
+    profile: Option<String>,
+    wall_seconds: f64,
+    parameters: Vec<Parameter<'a>>,
+    phases: Vec<Phase<'a>>,
+}
+
+#[derive(Serialize)]
+struct Parameter<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Phase<'a> {
+    phase: u32,
+    epoch: u32,
+    kind: &'static str,
+    operation: &'a str,
+    cycles: u64,
+    arrival_spread_cycles: u64,
+    horizon_cycles: u64,
+    bytes_sent: u64,
+    bytes_received: u64,
+    active_tiles: u32,
+}
+
+/// One line a fact, `name=value`, then one line a phase.
+pub(super) fn text(package: &Package, finished: &Finished, profile: Option<&Path>) -> String {
+    let report = report(package, finished, profile);
+    let mut text = format!(
+        "simulated=true workload={} tiles={} kernels={} clockHz={} seed={}\n",
+        report.workload, report.tile_count, report.kernel_generation, report.clock_hz, report.seed,
+    );
+    for Phase {
+        phase,
+        epoch,
+        kind,
+        operation,
+        cycles,
+        ..
+    } in &report.phases
+    {
+        let _fits = writeln!(
+            text,
+            "phase={phase}/{epoch} kind={kind} cycles={cycles} operation={operation}"
+        );
+    }
+    let _fits = writeln!(
+        text,
+        "cycles={} ms={:.6} memoryHighWaterBytes={} wallSeconds={:.3}",
+        report.total_cycles, report.total_ms, report.memory_high_water_bytes, report.wall_seconds,
+    );
+    if let (Some(elements), Some(failures)) = (report.checked_elements, report.failed_elements) {
+        let worst = report
+            .maximum_error
+            .map_or_else(String::new, |e| format!(" maxError={e:.6}"));
+        let _fits = writeln!(text, "checked={elements} failures={failures}{worst}");
+    }
+    if let (Some(place), Some(bytes)) = (&report.profile, &finished.report.profile) {
+        let _fits = writeln!(text, "profile={place} bytes={}", bytes.len());
+    }
+    text
+}
+
+/// The report as pretty JSON with a final newline.
+pub(super) fn json(
+    package: &Package,
+    finished: &Finished,
+    profile: Option<&Path>,
+) -> Result<String, CliError> {
+    let mut text = serde_json::to_string_pretty(&report(package, finished, profile))
+        .map_err(|error| CliError::internal(error, "report of the run"))?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn report<'a>(package: &'a Package, finished: &'a Finished, profile: Option<&Path>) -> Report<'a> {
+    let run = &finished.report;
+    let checked = finished.checked.as_ref();
+    let worst = checked.and_then(|checked| checked.worst.as_ref());
+    let high_water = run.memory_high_water.iter().map(|bytes| bytes.get()).max();
+    let parameters = run
+        .parameters
+        .iter()
+        .map(|(name, value)| Parameter { name, value });
+    Report {
+        schema: "ipu-stack/run/1",
+        simulated: true,
+        workload: &package.manifest.workload,
+        tile_count: package.tiles.len(),
+        kernel_generation: &package.manifest.kernel_generation,
+        clock_hz: run.clock_hz,
+        seed: run.seed,
+        total_cycles: run.total_cycles.get(),
+        total_ms: milliseconds(run.total_cycles.get(), run.clock_hz),
+        memory_high_water_bytes: high_water.unwrap_or(0),
+        checked_elements: checked.map(|checked| checked.elements),
+        failed_elements: checked.map(|checked| checked.failures),
+        maximum_error: worst.map(|worst| worst.error),
+        profile: profile.map(|path| path.display().to_string()),
+        wall_seconds: finished.seconds,
+        parameters: parameters.collect(),
+        phases: run.phases.iter().map(phase).collect(),
+    }
+}
+
+fn phase(report: &PhaseReport) -> Phase<'_> {
+    Phase {
+        phase: report.phase,
+        epoch: report.epoch,
+        kind: match report.kind {
+            PhaseKind::Exchange => "exchange",
+            PhaseKind::Compute => "compute",
+        },
+        operation: &report.operation,
+        cycles: report.cycles.get(),
+        arrival_spread_cycles: report.arrival_spread.get(),
+        horizon_cycles: report.horizon.get(),
+        bytes_sent: report.bytes_sent.get(),
+        bytes_received: report.bytes_received.get(),
+        active_tiles: report.active_tiles,
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "display of cycle counts far below 2^53"
+)]
+fn milliseconds(cycles: u64, clock_hz: u64) -> f64 {
+    if clock_hz == 0 {
+        0.0
+    } else {
+        cycles as f64 * 1e3 / clock_hz as f64
+    }
+}
