@@ -1,5 +1,6 @@
 //! Numbers for people: the only place where a figure becomes text, on the command line and on the page.
 
+use crate::profile::SampleKind;
 use crate::units::{Cycles, Work};
 
 /// What an unknown figure is called.
@@ -92,4 +93,13 @@ fn grouped(digits: &str) -> String {
         text.push(digit);
     }
     text
+}
+
+/// A sample kind; unknown ones with their number.
+#[must_use]
+pub fn kind(kind: SampleKind) -> String {
+    match kind {
+        SampleKind::Unknown(value) => format!("unknown ({value})"),
+        known => known.name().to_owned(),
+    }
 }

@@ -1,6 +1,162 @@
-//! Sums over samples.
+//! Sums over samples: a report, a clock and a grouping in, the exact figures of every group out.
+//!
+//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread, the
+//! tallies of the groups, and at most four bytes a matching sample for exact percentiles.
 
+mod block;
+mod durations;
+mod intervals;
+mod longest;
 mod measures;
+mod places;
+mod plan;
+mod worker;
 
 pub use measures::Measures;
+
+pub(crate) use longest::SampleRef;
 pub(crate) use measures::{float, ratio};
+pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, running_at};
+
+use block::{Block, blocks};
+use worker::{Tally, Worker};
+
+use crate::format::DecodeError;
+use crate::units::Cycles;
+
+/// What a pass found.
+pub(crate) struct Aggregate {
+    /// Groups with matching samples, ascending by group id (by tile: by tile index).
+    pub(crate) groups: Vec<(u32, Measures)>,
+    /// All matching samples as one group.
+    pub(crate) totals: Measures,
+    /// The longest matching samples.
+    pub(crate) longest: Vec<SampleRef>,
+}
+
+/// Runs one pass.
+pub(crate) fn aggregate(plan: &Plan<'_>) -> Result<Aggregate, DecodeError> {
+    let blocks = blocks(plan);
+    let worker = tally(plan, &blocks)?;
+    Ok(finish(plan, worker))
+}
+
+#[cfg(not(feature = "native"))]
+fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>, DecodeError> {
+    let mut worker = Worker::new(plan);
+    for block in blocks {
+        worker.run(block)?;
+    }
+    Ok(worker)
+}
+
+/// Each thread takes the next block when it is done with one. Of several errors, the one of the first
+/// block is returned, whichever thread met one first.
+#[cfg(feature = "native")]
+fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>, DecodeError> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use rayon::prelude::*;
+
+    let next = AtomicUsize::new(0);
+    let threads = rayon::current_num_threads().min(blocks.len()).max(1);
+    let work = |_| {
+        let mut worker = Worker::new(plan);
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            match blocks.get(at).map(|block| worker.run(block)) {
+                None => return Ok(worker),
+                Some(Ok(())) => {}
+                Some(Err(error)) => return Err((at, error)),
+            }
+        }
+    };
+    let results: Vec<_> = (0..threads)
+        .into_par_iter()
+        .with_max_len(1)
+        .map(work)
+        .collect();
+    let mut whole: Option<Worker<'p, 'a>> = None;
+    let mut first_error: Option<(usize, DecodeError)> = None;
+    for result in results {
+        match (result, &mut whole) {
+            (Ok(worker), Some(whole)) => whole.merge(worker),
+            (Ok(worker), None) => whole = Some(worker),
+            (Err(error), _) if first_error.as_ref().is_none_or(|it| error.0 < it.0) => {
+                first_error = Some(error);
+            }
+            (Err(_), _) => {}
+        }
+    }
+    match first_error {
+        Some((_, error)) => Err(error),
+        None => Ok(whole.unwrap_or_else(|| Worker::new(plan))),
+    }
+}
+
+fn finish(plan: &Plan<'_>, mut worker: Worker<'_, '_>) -> Aggregate {
+    let profiled_tiles = plan.report.tiles().len() as u64;
+    let mut groups = std::mem::take(&mut worker.tiles);
+    if !plan.by_tile {
+        groups = group_measures(plan, &mut worker);
+    }
+    groups.sort_unstable_by_key(|(group, _)| *group);
+    for (_, measures) in &mut groups {
+        measures.profiled_tiles = profiled_tiles;
+    }
+    let (phase_count, phase_cycles) = phase_totals(plan, &worker);
+    let mut all = Tally::default();
+    for tally in std::mem::take(&mut worker.groups) {
+        all.merge(tally);
+    }
+    let totals = Measures {
+        tile_count: worker.places.tiles,
+        phase_count,
+        phase_cycles,
+        profiled_tiles,
+        ..all.measures()
+    };
+    Aggregate {
+        groups,
+        totals,
+        longest: worker.longest.into_sorted(),
+    }
+}
+
+/// The figures of the groups that have samples.
+fn group_measures(plan: &Plan<'_>, worker: &mut Worker<'_, '_>) -> Vec<(u32, Measures)> {
+    let mut measures: Vec<(u32, Measures)> = (0..)
+        .zip(&mut worker.groups)
+        .zip(&worker.places.group_tiles)
+        .map(|((group, tally), &tile_count)| {
+            (
+                group,
+                Measures {
+                    tile_count,
+                    ..tally.measures()
+                },
+            )
+        })
+        .collect();
+    for (place, &longest) in plan.places.iter().zip(&worker.places.longest) {
+        let (_, group) = &mut measures[place.group as usize];
+        group.phase_count += u64::from(longest > 0);
+        group.phase_cycles += Cycles::new(longest);
+    }
+    measures.retain(|(_, group)| group.sample_count > 0);
+    measures
+}
+
+/// Number of phases with matching samples, and the sum of their longest tiles.
+fn phase_totals(plan: &Plan<'_>, worker: &Worker<'_, '_>) -> (u64, Cycles) {
+    let longest = if plan.phases_are_shared {
+        &worker.places.phase_longest
+    } else {
+        &worker.places.longest
+    };
+    let count = longest.iter().filter(|&&cycles| cycles > 0).count();
+    (
+        count as u64,
+        longest.iter().map(|&cycles| Cycles::new(cycles)).sum(),
+    )
+}

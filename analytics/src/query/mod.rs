@@ -1,16 +1,32 @@
 //! One question to a profile: [`ProfileReport`] and [`Query`] in, [`QueryResult`] out.
+//!
+//! Filters are conditions that must all hold and are applied before grouping. Samples of no length on
+//! the clock in force never match. Groups are sorted, then limited; the answer says how many there
+//! were. Which samples match never changes the span or the number of profiled tiles.
 
+mod detail;
 mod error;
+mod filter;
+mod group;
 mod model;
+mod names;
 mod sort;
+mod warn;
 
 pub use error::QueryError;
 pub use model::{
     Filter, Group, GroupBy, GroupKey, MetadataFilter, Query, QueryResult, SampleDetail,
 };
+pub use names::{GROUP_BY_NAMES, KIND_NAMES, clock_from_name, kind_from_name, sort_key_from_name};
 pub use sort::SortKey;
 
+pub(crate) use detail::detail;
+pub(crate) use group::place_name;
+
+use crate::aggregate::{Plan, aggregate};
+use crate::clock::Frame;
 use crate::profile::ProfileReport;
+use group::Groups;
 
 /// Answers `query` from `report`.
 ///
@@ -19,6 +35,48 @@ use crate::profile::ProfileReport;
 /// # Errors
 /// Where a sample chunk cannot be decoded.
 pub fn query(report: &ProfileReport, query: &Query) -> Result<QueryResult, QueryError> {
-    let _ = (report, query);
-    Err(QueryError::MetadataKeyMissing)
+    let frame = Frame::new(report, query.clock);
+    let matches = filter::matching_steps(report, &query.filter);
+    let selection = filter::selection(report, &query.filter);
+    let groups = Groups::new(report, &query.group_by, matches.clone());
+    let plan = Plan::new(report, frame, &groups.grouping, selection, query.samples);
+    let found = aggregate(&plan)?;
+    let span = frame.span(report)?;
+    let warnings = warn::warnings(report, query, &matches, found.totals.sample_count, span);
+    let group_count = found.groups.len();
+    let mut rows: Vec<Group> = found
+        .groups
+        .into_iter()
+        .map(|(id, measures)| {
+            let key = groups.key(report, id);
+            Group {
+                name: key.name(),
+                key,
+                measures,
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| query.sort_by.compare(a, b));
+    if query.limit > 0 {
+        rows.truncate(query.limit);
+    }
+    Ok(QueryResult {
+        clock: query.clock,
+        clock_hz: report.header().clock_hz,
+        tile_count: report.tiles().len() as u64,
+        sample_count: report.sample_count(),
+        span,
+        group_by: query.group_by.clone(),
+        sort_by: query.sort_by,
+        filter: query.filter.clone(),
+        totals: found.totals,
+        group_count,
+        groups: rows,
+        samples: found
+            .longest
+            .iter()
+            .map(|sample| detail(report, sample))
+            .collect(),
+        warnings,
+    })
 }

@@ -1,5 +1,10 @@
 //! Answers as JSON for programs and as text for people.
+//!
+//! The two say the same; neither computes anything.
 
 mod json;
+mod table;
+mod text;
 
-pub use json::query_json;
+pub use json::{QUERY_SCHEMA, query_json};
+pub use text::query_text;

@@ -1,0 +1,213 @@
+//! A multiset of durations: values in, exact percentiles out.
+//!
+//! Values are listed until the list is as long as a table of the small values would be; from then on
+//! small values are counted. So it costs at most four bytes a value, and a kernel that runs often costs
+//! one increment a sample.
+
+use crate::units::Cycles;
+
+/// Values below this are counted once the table exists.
+const COUNTED: u32 = 1 << 16;
+/// Occurrences that a wrapped counter stands for.
+const WRAPPED: u64 = 1 << 32;
+
+/// A multiset of durations in cycles.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Durations {
+    /// Occurrences by value; empty until it pays.
+    counts: Vec<u32>,
+    /// Values that are not counted. With a table, none of them is below [`COUNTED`].
+    list: Vec<u32>,
+    /// The value of each counter that wrapped, once for every wrap.
+    wrapped: Vec<u32>,
+}
+
+/// Exact order statistics of a multiset; zero for an empty one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ranks {
+    /// Median, lower nearest rank.
+    pub(crate) p50: Cycles,
+    /// 95th percentile, lower nearest rank.
+    pub(crate) p95: Cycles,
+    /// Largest value.
+    pub(crate) maximum: Cycles,
+}
+
+impl Durations {
+    /// Adds one value.
+    #[inline]
+    pub(crate) fn add(&mut self, value: u32) {
+        match self.counts.get_mut(value as usize) {
+            Some(count) => {
+                *count = count.wrapping_add(1);
+                if *count == 0 {
+                    self.wrapped.push(value);
+                }
+            }
+            None => self.push(value),
+        }
+    }
+
+    #[inline(never)]
+    fn push(&mut self, value: u32) {
+        self.list.push(value);
+        if self.counts.is_empty() && self.list.len() >= COUNTED as usize {
+            self.counts = vec![0; COUNTED as usize];
+            for value in std::mem::take(&mut self.list) {
+                self.add(value);
+            }
+        }
+    }
+
+    /// Adds all values of `other`.
+    pub(crate) fn merge(&mut self, other: Self) {
+        let Self {
+            counts,
+            list,
+            wrapped,
+        } = other;
+        if self.counts.is_empty() {
+            let mine = std::mem::replace(&mut self.list, list);
+            self.counts = counts;
+            mine.into_iter().for_each(|value| self.add(value));
+        } else {
+            for (value, count) in (0..).zip(counts) {
+                let Some(mine) = self.counts.get_mut(value as usize) else {
+                    continue;
+                };
+                let (sum, over) = mine.overflowing_add(count);
+                *mine = sum;
+                if over {
+                    self.wrapped.push(value);
+                }
+            }
+            list.into_iter().for_each(|value| self.add(value));
+        }
+        self.wrapped.extend(wrapped);
+    }
+
+    /// The order statistics. Sorts the list, so it is not free.
+    pub(crate) fn ranks(&mut self) -> Ranks {
+        self.list.sort_unstable();
+        let counted: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
+        let wraps = self.wrapped.len() as u64 * WRAPPED;
+        let total = counted + wraps + self.list.len() as u64;
+        let Some(last) = total.checked_sub(1) else {
+            return Ranks::default();
+        };
+        let rank = |percent: u64| last / 100 * percent + last % 100 * percent / 100;
+        let [p50, p95, maximum] = self.values_at([rank(50), rank(95), last]);
+        Ranks { p50, p95, maximum }
+    }
+
+    /// The values at ascending ranks, all in range. The list is sorted.
+    fn values_at(&self, ranks: [u64; 3]) -> [Cycles; 3] {
+        let mut values = [Cycles::ZERO; 3];
+        let mut next = 0;
+        let mut before = 0;
+        for (value, &count) in (0..).zip(&self.counts) {
+            let wraps = self.wrapped.iter().filter(|&&it| it == value).count() as u64;
+            before += u64::from(count) + wraps * WRAPPED;
+            while next < ranks.len() && ranks[next] < before {
+                values[next] = Cycles::new(u64::from(value));
+                next += 1;
+            }
+        }
+        for (value, rank) in values.iter_mut().zip(ranks).skip(next) {
+            let at = usize::try_from(rank - before).ok();
+            let listed = at.and_then(|at| self.list.get(at)).copied();
+            *value = Cycles::new(u64::from(listed.unwrap_or_default()));
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ranks_of(values: impl IntoIterator<Item = u32>) -> Ranks {
+        let mut durations = Durations::default();
+        values.into_iter().for_each(|value| durations.add(value));
+        durations.ranks()
+    }
+
+    fn sorted_ranks(mut values: Vec<u32>) -> Ranks {
+        values.sort_unstable();
+        let at = |percent: usize| {
+            let rank = values.len().saturating_sub(1) * percent / 100;
+            Cycles::new(values.get(rank).copied().unwrap_or(0).into())
+        };
+        Ranks {
+            p50: at(50),
+            p95: at(95),
+            maximum: at(100),
+        }
+    }
+
+    #[test]
+    fn ranks_are_the_lower_nearest() {
+        for (n, p50, p95) in [
+            (1, 1, 1),
+            (4, 2, 3),
+            (10, 5, 9),
+            (20, 10, 19),
+            (100, 50, 95),
+        ] {
+            let ranks = ranks_of(1..=n);
+            assert_eq!(
+                (ranks.p50.get(), ranks.p95.get()),
+                (p50, p95),
+                "values 1..={n}"
+            );
+            assert_eq!(ranks.maximum.get(), u64::from(n));
+        }
+        assert_eq!(ranks_of([]), Ranks::default());
+    }
+
+    #[test]
+    fn a_counter_that_wraps_keeps_its_occurrences() {
+        let mut durations = Durations {
+            counts: vec![0; COUNTED as usize],
+            ..Default::default()
+        };
+        durations.counts[7] = u32::MAX;
+        durations.add(7);
+        durations.add(100_000);
+        assert_eq!(durations.counts[7], 0);
+        assert_eq!(durations.ranks().p95, Cycles::new(7));
+        let mut other = Durations {
+            counts: vec![1; COUNTED as usize],
+            ..Default::default()
+        };
+        other.counts[9] = u32::MAX;
+        durations.merge(other.clone());
+        durations.merge(other);
+        assert_eq!(durations.wrapped, [7, 9]);
+    }
+
+    /// Few distinct values, so that the table of a small input is not mostly zero.
+    fn values() -> impl Strategy<Value = Vec<u32>> {
+        let value = prop_oneof![0..300u32, 65_000..66_000u32, Just(u32::MAX)];
+        (
+            prop::collection::vec(value, 0..300),
+            prop_oneof![Just(1usize), Just(400)],
+        )
+            .prop_map(|(values, times)| values.repeat(times))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn ranks_equal_those_of_the_sorted_values(mut a in values(), b in values()) {
+            let mut durations = Durations::default();
+            a.iter().for_each(|&value| durations.add(value));
+            let mut other = Durations::default();
+            b.iter().for_each(|&value| other.add(value));
+            durations.merge(other);
+            a.extend(b);
+            prop_assert_eq!(durations.ranks(), sorted_ranks(a));
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! One pass over the samples of some blocks: chunks in, tallies out.
+//!
+//! Everything that is tallied commutes (sums, maxima, unions, multisets, the longest by a total
+//! order), so the answer does not depend on which worker took which block.
+
+use super::Measures;
+use super::block::Block;
+use super::durations::{Durations, Ranks};
+use super::intervals::IntervalSet;
+use super::longest::{Longest, SampleRef};
+use super::places::Places;
+use super::plan::{NO_GROUP, Plan, StepPlan};
+use crate::format::DecodeError;
+use crate::profile::{ChunkScratch, TileSpan};
+use crate::units::{Cycles, Work};
+
+/// Sums of one group.
+#[derive(Default)]
+pub(crate) struct Tally {
+    pub(crate) durations: Durations,
+    pub(crate) union: IntervalSet,
+    pub(crate) samples: u64,
+    pub(crate) cycles: u64,
+    pub(crate) estimated: u64,
+    pub(crate) useful: u64,
+    pub(crate) physical: u64,
+}
+
+impl Tally {
+    /// Adds one sample of `cycles`, not zero.
+    #[inline]
+    fn add(&mut self, step: &StepPlan, offset: u64, cycles: u32) {
+        let cycles_wide = u64::from(cycles);
+        self.samples += 1;
+        self.cycles += cycles_wide;
+        self.estimated += cycles_wide & step.covered;
+        self.useful = self.useful.saturating_add(step.useful);
+        self.physical = self.physical.saturating_add(step.physical);
+        self.durations.add(cycles);
+        self.union.add(offset, offset.saturating_add(cycles_wide));
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.samples += other.samples;
+        self.cycles += other.cycles;
+        self.estimated += other.estimated;
+        self.useful = self.useful.saturating_add(other.useful);
+        self.physical = self.physical.saturating_add(other.physical);
+        self.durations.merge(other.durations);
+        self.union.merge(other.union);
+    }
+
+    /// The figures, but for those about tiles and phases.
+    pub(crate) fn measures(&mut self) -> Measures {
+        self.union.settle();
+        let Ranks { p50, p95, maximum } = self.durations.ranks();
+        let intervals = self.union.intervals();
+        Measures {
+            sample_count: self.samples,
+            timeline_cycles: Cycles::new(self.union.length()),
+            work_cycles: Cycles::new(self.cycles),
+            estimated_cycles: Cycles::new(self.estimated),
+            useful_sum: Work::from_256ths(self.useful),
+            physical_sum: Work::from_256ths(self.physical),
+            p50,
+            p95,
+            maximum,
+            first_offset: intervals.first().map_or(0, |it| it.0),
+            last_offset: intervals.last().map_or(0, |it| it.1),
+            ..Measures::default()
+        }
+    }
+}
+
+/// Tallies of the blocks that one worker took.
+pub(crate) struct Worker<'p, 'a> {
+    plan: &'p Plan<'a>,
+    scratch: ChunkScratch,
+    /// By group, or by position of the tile in the block.
+    block: Vec<Tally>,
+    /// By group over all blocks; by tile, one for everything.
+    pub(crate) groups: Vec<Tally>,
+    /// By tile: the figures of each tile with matching samples.
+    pub(crate) tiles: Vec<(u32, Measures)>,
+    pub(crate) places: Places,
+    pub(crate) longest: Longest,
+}
+
+impl<'p, 'a> Worker<'p, 'a> {
+    pub(crate) fn new(plan: &'p Plan<'a>) -> Self {
+        let tallies = |count: usize| {
+            let mut tallies = Vec::new();
+            tallies.resize_with(count, Tally::default);
+            tallies
+        };
+        Self {
+            plan,
+            scratch: ChunkScratch::new(),
+            block: tallies(if plan.by_tile { 0 } else { plan.group_count }),
+            groups: tallies(if plan.by_tile { 1 } else { plan.group_count }),
+            tiles: Vec::new(),
+            places: Places::new(plan),
+            longest: Longest::new(plan.longest),
+        }
+    }
+
+    /// Tallies one block.
+    pub(crate) fn run(&mut self, block: &Block) -> Result<(), DecodeError> {
+        let tiles = block.tiles.len();
+        self.places.begin_block(tiles);
+        if self.plan.by_tile {
+            self.block.resize_with(tiles, Tally::default);
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for &chunk in &block.chunks {
+            self.plan.report.decode_chunk(chunk, &mut scratch)?;
+            for span in &scratch.spans {
+                self.span(block, &scratch, span);
+            }
+        }
+        self.scratch = scratch;
+        self.end_block(block);
+        Ok(())
+    }
+
+    fn span(&mut self, block: &Block, scratch: &ChunkScratch, span: &TileSpan) {
+        let plan = self.plan;
+        if !plan.selection.tiles[span.tile as usize] {
+            return;
+        }
+        let tile = &plan.report.tiles()[span.tile as usize];
+        let all = span.samples.start as usize..span.samples.end as usize;
+        let kept = plan.narrow(
+            tile,
+            &scratch.start[all.clone()],
+            &scratch.duration[all.clone()],
+        );
+        let kept = all.start + kept.start..all.start + kept.end;
+        let samples = Samples {
+            tile: span.tile,
+            local: (span.tile - block.tiles.start) as usize,
+            origin: plan.frame.origin(tile),
+            ordinal: span.first_ordinal + (kept.start - all.start) as u64,
+            starts: &scratch.start[kept.clone()],
+            durations: &scratch.duration[kept.clone()],
+            steps: &scratch.step[kept],
+        };
+        if plan.by_tile {
+            self.add_all::<true>(&samples);
+        } else {
+            self.add_all::<false>(&samples);
+        }
+        self.places.end_piece(samples.local);
+    }
+
+    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>) {
+        let whole = samples
+            .starts
+            .partition_point(|&start| start < samples.origin);
+        for at in 0..whole {
+            self.add_cut::<BY_TILE>(samples, at);
+        }
+        let plan = self.plan;
+        let columns = samples
+            .starts
+            .iter()
+            .zip(samples.durations)
+            .zip(samples.steps);
+        for (at, ((&start, &cycles), &step)) in columns.enumerate().skip(whole) {
+            let step_plan = &plan.steps[step as usize];
+            if step_plan.group == NO_GROUP || cycles == 0 {
+                continue;
+            }
+            let group = if BY_TILE {
+                samples.local
+            } else {
+                step_plan.group as usize
+            };
+            let offset = start - samples.origin;
+            self.block[group].add(step_plan, offset, cycles);
+            self.places.add(step_plan.place, u64::from(cycles));
+            if u64::from(cycles) >= self.longest.floor() {
+                self.longest
+                    .offer(samples.reference(at, offset, cycles, false));
+            }
+        }
+    }
+
+    /// Adds what the crop leaves of a sample that starts before it: time without an estimate.
+    fn add_cut<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, at: usize) {
+        let step = self.plan.steps[samples.steps[at] as usize];
+        let before = samples.origin - samples.starts[at];
+        let cycles = u64::from(samples.durations[at]).saturating_sub(before);
+        let Ok(cycles) = u32::try_from(cycles) else {
+            return;
+        };
+        if step.group == NO_GROUP || cycles == 0 {
+            return;
+        }
+        let group = if BY_TILE {
+            samples.local
+        } else {
+            step.group as usize
+        };
+        let uncovered = StepPlan {
+            useful: 0,
+            physical: 0,
+            covered: 0,
+            ..step
+        };
+        self.block[group].add(&uncovered, 0, cycles);
+        self.places.add(step.place, u64::from(cycles));
+        if u64::from(cycles) >= self.longest.floor() {
+            self.longest.offer(samples.reference(at, 0, cycles, true));
+        }
+    }
+
+    fn end_block(&mut self, block: &Block) {
+        for (local, tile) in block.tiles.clone().enumerate() {
+            let places = self.places.end_tile(self.plan, local);
+            if self.plan.by_tile && places > 0 {
+                let mut measures = self.block[local].measures();
+                measures.tile_count = 1;
+                measures.phase_count = places;
+                measures.phase_cycles = measures.work_cycles;
+                self.tiles.push((tile, measures));
+            }
+        }
+        for (group, tally) in self.block.iter_mut().enumerate() {
+            let into = if self.plan.by_tile { 0 } else { group };
+            if tally.samples > 0 {
+                self.groups[into].merge(std::mem::take(tally));
+            }
+        }
+    }
+
+    /// Adds what another worker of the same plan tallied.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (mine, others) in self.groups.iter_mut().zip(other.groups) {
+            mine.merge(others);
+        }
+        self.tiles.extend(other.tiles);
+        self.places.merge(&other.places);
+        self.longest.merge(other.longest);
+    }
+}
+
+/// Consecutive samples of one tile.
+struct Samples<'s> {
+    tile: u32,
+    /// Position of the tile in its block.
+    local: usize,
+    /// Zero of the clock on the shared clock.
+    origin: u64,
+    /// Ordinal of the first one.
+    ordinal: u64,
+    starts: &'s [u64],
+    durations: &'s [u32],
+    steps: &'s [u32],
+}
+
+impl Samples<'_> {
+    fn reference(&self, at: usize, offset: u64, cycles: u32, cut: bool) -> SampleRef {
+        SampleRef {
+            duration: u64::from(cycles),
+            tile: self.tile,
+            offset,
+            ordinal: self.ordinal + at as u64,
+            step: self.steps[at],
+            cut,
+        }
+    }
+}
