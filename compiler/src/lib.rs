@@ -2,9 +2,12 @@
 
 mod error;
 pub mod graph;
+mod instrument;
+pub mod layout;
 mod options;
 pub mod place;
 pub mod plan;
+pub mod program;
 pub mod timing;
 
 pub use error::CompileError;

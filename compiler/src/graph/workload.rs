@@ -191,16 +191,22 @@ fn projections(extents: &WorkloadExtents) -> Result<Workload, WorkloadError> {
         sigma: 1.0,
     });
     let x = graph.add_host("x", DType::F16, &[tokens, width], x)?;
-    for (index, letter) in (1_u64..).zip(["q", "k", "v"]) {
-        let weights = projection_weights(&mut graph, letter, width, DATA_SEED ^ (index << 56))?;
+    let letters = ["q", "k", "v"];
+    let mut weights = Vec::new();
+    for (index, letter) in (1_u64..).zip(letters) {
+        weights.push(projection_weights(
+            &mut graph,
+            letter,
+            width,
+            DATA_SEED ^ (index << 56),
+        )?);
+    }
+    for (letter, weights) in letters.into_iter().zip(weights) {
         let product = graph.add_gemm(letter, x, weights)?;
         graph.label(product, &format!("projection.{letter}"), "projections");
         graph.add_output(product)?;
     }
-    let tolerance = Tolerance::Mixed {
-        absolute: 0.03,
-        relative: 0.05,
-    };
+    let tolerance = Tolerance::GAUSSIAN;
     let name = "gemm-projections".to_owned();
     Ok(Workload {
         name,

@@ -1,6 +1,33 @@
-//! Gives every buffer an address in its tile's SRAM.
+//! Gives every buffer an address in its tile's SRAM: [`Program`] → [`Placement`].
+//!
+//! Tiles are independent and placed in parallel. Within a tile buffers of overlapping lifetime do not
+//! overlap, buffers that a kernel reads and writes at once lie in different memory elements, and
+//! buffers that one exchange sends from and lands in do so where there is room. [`verify()`] re-derives
+//! all of it without using the allocator.
+
+mod allocate;
+mod arena;
+mod verify;
+
+use std::collections::BTreeSet;
 
 use analytics::units::{Bytes, TileId};
+use rayon::prelude::*;
+use runtime::package::Address;
+
+use crate::instrument::class_name;
+use crate::program::{BufferId, Program};
+
+pub(crate) use allocate::{Request, allocate};
+pub use arena::{Arena, ROW_AREA};
+pub use verify::{PlacementFault, verify};
+
+/// The address of every buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// First byte of each buffer, by buffer id.
+    pub addresses: Vec<Address>,
+}
 
 /// Why buffers do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -8,7 +35,8 @@ use analytics::units::{Bytes, TileId};
 pub enum PlaceError {
     /// A buffer finds no place in its memory class.
     #[error(
-        "tile {tile}: no room for {bytes} of {label} in {class} memory; {live} are live with it"
+        "tile {tile}: no room for {bytes} of {label} in {class} memory beside the {live} that are \
+         live with it; use more tiles or a smaller shape"
     )]
     Full {
         /// The tile.
@@ -23,7 +51,7 @@ pub enum PlaceError {
         live: Bytes,
     },
     /// The exchange rows of a tile need more than is left below 0x80000.
-    #[error("tile {tile}: {bytes} of exchange rows exceed the {limit} left for them")]
+    #[error("tile {tile}: {bytes} of exchange rows exceed the {limit} of standard memory")]
     Rows {
         /// The tile.
         tile: TileId,
@@ -32,4 +60,111 @@ pub enum PlaceError {
         /// What is left.
         limit: Bytes,
     },
+}
+
+/// Places all buffers.
+///
+/// # Errors
+/// [`PlaceError::Full`] for the first tile whose buffers do not fit.
+pub fn place(program: &Program, arena: &Arena) -> Result<Placement, PlaceError> {
+    let tiles = usize::from(program.tiles);
+    let mut by_tile: Vec<Vec<BufferId>> = vec![Vec::new(); tiles];
+    for (id, buffer) in (0..).zip(&program.buffers) {
+        by_tile[usize::from(buffer.tile)].push(id);
+    }
+    let apart = by_buffer(program, program.apart.iter().copied());
+    let avoid = by_buffer(program, exchange_pairs(program));
+    let placed: Vec<Vec<Address>> = by_tile
+        .par_iter()
+        .map(|ids| place_tile(program, ids, (&apart, &avoid), arena))
+        .collect::<Result<_, _>>()?;
+    let mut addresses = vec![0; program.buffers.len()];
+    for (ids, placed) in by_tile.iter().zip(&placed) {
+        for (&id, &address) in ids.iter().zip(placed) {
+            addresses[id as usize] = address;
+        }
+    }
+    Ok(Placement { addresses })
+}
+
+/// Partners of each buffer among pairs, sorted, without repeats.
+fn by_buffer(
+    program: &Program,
+    pairs: impl Iterator<Item = (BufferId, BufferId)>,
+) -> Vec<Vec<BufferId>> {
+    let mut partners = vec![Vec::new(); program.buffers.len()];
+    for (one, other) in pairs {
+        partners[one as usize].push(other);
+        partners[other as usize].push(one);
+    }
+    for list in &mut partners {
+        list.sort_unstable();
+        list.dedup();
+    }
+    partners
+}
+
+/// Pairs of buffers on one tile that an exchange reads from and lands in.
+fn exchange_pairs(program: &Program) -> impl Iterator<Item = (BufferId, BufferId)> {
+    let tile_of = |id: BufferId| usize::from(program.buffers[id as usize].tile);
+    program.exchanges().flat_map(move |(_, moves)| {
+        let tiles = usize::from(program.tiles);
+        let mut sends = vec![BTreeSet::new(); tiles];
+        let mut landings = vec![BTreeSet::new(); tiles];
+        for each in moves {
+            sends[tile_of(each.source.buffer)].insert(each.source.buffer);
+            for &destination in each.destinations.iter() {
+                landings[tile_of(destination)].insert(destination);
+            }
+        }
+        let pairs: Vec<(BufferId, BufferId)> = sends
+            .iter()
+            .zip(&landings)
+            .flat_map(|(sends, landings)| {
+                sends
+                    .iter()
+                    .flat_map(|&send| landings.iter().map(move |&landing| (send, landing)))
+            })
+            .collect();
+        pairs
+    })
+}
+
+type Partners<'a> = (&'a [Vec<BufferId>], &'a [Vec<BufferId>]);
+
+fn place_tile(
+    program: &Program,
+    ids: &[BufferId],
+    (apart, avoid): Partners<'_>,
+    arena: &Arena,
+) -> Result<Vec<Address>, PlaceError> {
+    let local = |list: &[BufferId]| {
+        list.iter()
+            .filter_map(|partner| ids.binary_search(partner).ok())
+            .collect()
+    };
+    let requests: Vec<Request> = ids
+        .iter()
+        .map(|&id| {
+            let buffer = &program.buffers[id as usize];
+            Request {
+                bytes: buffer.bytes,
+                tail: buffer.tail,
+                class: buffer.class,
+                lifetime: (buffer.first, buffer.last),
+                apart: local(&apart[id as usize]),
+                avoid: local(&avoid[id as usize]),
+            }
+        })
+        .collect();
+    allocate(&requests, arena).map_err(|failure| {
+        let buffer = &program.buffers[ids[failure.request] as usize];
+        PlaceError::Full {
+            tile: TileId::new(buffer.tile),
+            bytes: Bytes::new(u64::from(buffer.bytes)),
+            label: program.labels[buffer.label as usize].clone(),
+            class: class_name(buffer.class),
+            live: Bytes::new(failure.live),
+        }
+    })
 }

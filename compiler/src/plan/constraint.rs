@@ -1,12 +1,96 @@
-//! A forced plan in text, `OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL`.
+//! A forced plan in text, and which candidates it allows.
+//!
+//! ```text
+//! OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL[:chunks=N]
+//! 0:5x24x12:12x1:48:interleaved:normal:complete:match-remote
+//! ```
+//! Fields after the grid may be left out from the right, and any but the first may be `*`. COLUMNS are
+//! those of the fullest tile. A compute block's result is cut into K linear pieces of its image, so
+//! RRxRC is Kx1; partial sums arrive `complete`. LOCAL is `match-remote` (operands are uploaded once
+//! and exchanged) or `direct` (the host writes every copy).
 
-use super::PlanError;
+use runtime::package::MemoryClass;
 
-/// A forced plan of one operation.
+use crate::layout::LANES;
+use crate::options::OperandPolicy;
+
+use super::{GemmPlan, Grid, Orientation, PlanError};
+
+/// A forced plan of one operation; `None` leaves a part free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanConstraint {
     /// Graph operation index.
     pub operation: usize,
+    /// The grid.
+    pub grid: Option<Grid>,
+    /// Columns of the fullest tile.
+    pub columns: Option<u32>,
+    /// Where coefficients lie.
+    pub coefficients: Option<MemoryClass>,
+    /// Which operand is streamed.
+    pub orientation: Option<Orientation>,
+    /// How operands arrive.
+    pub policy: Option<OperandPolicy>,
+    /// Parts that the contraction is streamed in.
+    pub chunks: Option<u32>,
+    /// The text it was parsed from, for errors.
+    text: String,
+}
+
+/// Reads one field after another.
+struct Fields<'a> {
+    text: &'a str,
+    rest: std::str::Split<'a, char>,
+}
+
+impl<'a> Fields<'a> {
+    fn error(&self, field: &'static str, problem: String) -> PlanError {
+        PlanError::Constraint {
+            text: self.text.to_owned(),
+            field,
+            problem,
+        }
+    }
+
+    /// The next field, `None` where it is free.
+    fn next(&mut self) -> Option<&'a str> {
+        self.rest.next().filter(|field| *field != "*")
+    }
+
+    /// The next field as one of several words.
+    fn choice<T: Copy>(
+        &mut self,
+        name: &'static str,
+        choices: &[(&str, T)],
+    ) -> Result<Option<T>, PlanError> {
+        let Some(field) = self.next() else {
+            return Ok(None);
+        };
+        let found = choices
+            .iter()
+            .find(|(word, _)| *word == field)
+            .map(|(_, choice)| *choice);
+        let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
+        let problem = || format!("expected {}, found `{field}`", words.join(" or "));
+        found.map(Some).ok_or_else(|| self.error(name, problem()))
+    }
+
+    /// The next field as positive numbers separated by `x`.
+    fn numbers(&mut self, name: &'static str, count: usize) -> Result<Option<Vec<u32>>, PlanError> {
+        let Some(field) = self.next() else {
+            return Ok(None);
+        };
+        let numbers: Option<Vec<u32>> = field
+            .split('x')
+            .map(|part| part.parse().ok().filter(|&n| n > 0))
+            .collect();
+        let problem =
+            || format!("expected {count} positive numbers with x between, found `{field}`");
+        numbers
+            .filter(|numbers| numbers.len() == count)
+            .map(Some)
+            .ok_or_else(|| self.error(name, problem()))
+    }
 }
 
 impl PlanConstraint {
@@ -15,13 +99,156 @@ impl PlanConstraint {
     /// # Errors
     /// [`PlanError::Constraint`] naming the field.
     pub fn parse(text: &str) -> Result<Self, PlanError> {
-        let operation = text.split(':').next().and_then(|field| field.parse().ok());
-        operation
-            .map(|operation| Self { operation })
-            .ok_or_else(|| PlanError::Constraint {
-                text: text.to_owned(),
-                field: "operation",
-                problem: "expected a number".to_owned(),
-            })
+        let mut fields = Fields {
+            text,
+            rest: text.split(':'),
+        };
+        let operation = fields.next().and_then(|field| field.parse().ok());
+        let Some(operation) = operation else {
+            return Err(fields.error("operation", "expected its number in the graph".to_owned()));
+        };
+        let grid = fields.numbers("grid", 3)?;
+        let grid = grid.map(|n| Grid {
+            rows: n[0],
+            columns: n[1],
+            inner: n[2],
+        });
+        let pieces = fields.numbers("result", 2)?;
+        if let (Some(pieces), Some(grid)) = (pieces, grid)
+            && pieces != [grid.inner, 1]
+        {
+            let problem = format!("expected {}x1: results are cut into K pieces", grid.inner);
+            return Err(fields.error("result", problem));
+        }
+        let columns = fields.numbers("columns", 1)?.map(|n| n[0]);
+        let classes = [
+            ("interleaved", MemoryClass::Interleaved),
+            ("standard", MemoryClass::Standard),
+        ];
+        let coefficients = fields.choice("memory", &classes)?;
+        let orientations = [
+            ("normal", Orientation::Normal),
+            ("swapped", Orientation::Swapped),
+        ];
+        let orientation = fields.choice("orientation", &orientations)?;
+        fields.choice("reduction", &[("complete", ())])?;
+        let policies = [
+            ("match-remote", OperandPolicy::Sharded),
+            ("direct", OperandPolicy::Replicated),
+        ];
+        let policy = fields.choice("local", &policies)?;
+        let chunks = match fields.next() {
+            None => None,
+            Some(field) => {
+                let count = field.strip_prefix("chunks=").and_then(|n| n.parse().ok());
+                let count = count.filter(|&n: &u32| n > 0);
+                let problem = || format!("expected chunks=N, found `{field}`");
+                Some(count.ok_or_else(|| fields.error("chunks", problem()))?)
+            }
+        };
+        if let Some(field) = fields.rest.next() {
+            return Err(fields.error("end", format!("expected nothing, found `{field}`")));
+        }
+        let text = text.to_owned();
+        Ok(Self {
+            operation,
+            grid,
+            columns,
+            coefficients,
+            orientation,
+            policy,
+            chunks,
+            text,
+        })
+    }
+
+    /// Whether a candidate obeys; the grid is obeyed by enumerating only it.
+    pub(crate) fn allows(&self, plan: &GemmPlan) -> bool {
+        fn free<T: PartialEq>(wanted: Option<T>, found: T) -> bool {
+            wanted.is_none_or(|wanted| wanted == found)
+        }
+        free(self.grid, plan.grid)
+            && free(self.columns, plan.groups * LANES)
+            && free(self.coefficients, plan.coefficients)
+            && free(self.orientation, plan.orientation)
+            && free(self.policy, plan.policy)
+            && free(self.chunks, plan.chunks)
+    }
+
+    /// The text it was parsed from.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plan_text_reads_back_as_a_constraint_that_allows_the_plan() {
+        let plan = GemmPlan {
+            operation: 2,
+            orientation: Orientation::Swapped,
+            grid: Grid {
+                rows: 10,
+                columns: 46,
+                inner: 3,
+            },
+            groups: 1,
+            coefficients: MemoryClass::Standard,
+            policy: OperandPolicy::Replicated,
+            chunks: 4,
+        };
+        let text = plan.to_string();
+        assert_eq!(
+            text,
+            "2:10x46x3:3x1:16:standard:swapped:complete:direct:chunks=4"
+        );
+        let constraint = PlanConstraint::parse(&text).unwrap();
+        assert!(constraint.allows(&plan));
+        assert!(!constraint.allows(&GemmPlan { groups: 2, ..plan }));
+        let free = PlanConstraint::parse("2:*:*:16").unwrap();
+        assert!(free.allows(&plan) && free.grid.is_none());
+    }
+
+    #[test]
+    fn mistakes_name_the_field() {
+        let cases = [
+            (
+                "",
+                "constraint : field operation: expected its number in the graph",
+            ),
+            (
+                "0:5x24",
+                "field grid: expected 3 positive numbers with x between, found `5x24`",
+            ),
+            ("0:5x0x1", "field grid: expected 3 positive"),
+            (
+                "0:5x24x12:4x1",
+                "field result: expected 12x1: results are cut into K pieces",
+            ),
+            (
+                "0:*:*:*:fast",
+                "field memory: expected interleaved or standard, found `fast`",
+            ),
+            (
+                "0:*:*:*:*:*:streamed",
+                "field reduction: expected complete, found `streamed`",
+            ),
+            (
+                "0:*:*:*:*:*:*:*:chunks=0",
+                "field chunks: expected chunks=N, found `chunks=0`",
+            ),
+            (
+                "0:*:*:*:*:*:*:*:*:9",
+                "field end: expected nothing, found `9`",
+            ),
+        ];
+        for (text, message) in cases {
+            let error = PlanConstraint::parse(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text:?} gave {error:?}");
+        }
     }
 }

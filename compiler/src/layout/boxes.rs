@@ -1,0 +1,308 @@
+//! Runs of an image as affine copies: (view, block, unit range) → a few loop nests that visit every
+//! logical element once and no padding.
+
+use std::ops::Range;
+
+use runtime::package::{AffineLoop, AffinePattern};
+
+use super::{Block, LANES, Order, UNIT_BYTES, View};
+
+/// An affine copy between a tensor and the image of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AffineBox {
+    /// The loop nest.
+    pub pattern: AffinePattern,
+    /// Row-major tensor index of its first element.
+    pub element: u64,
+    /// Byte offset of its first element from the start of the unit range.
+    pub offset: u32,
+}
+
+impl AffineBox {
+    /// Elements it visits.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.pattern
+            .loops
+            .iter()
+            .map(|each| u64::from(each.count))
+            .product()
+    }
+}
+
+/// Axis of a view that a digit counts along.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    Line,
+    Depth,
+}
+
+/// One digit of the mixed-radix unit index, outermost first.
+#[derive(Clone, Copy)]
+struct Digit {
+    count: u32,
+    axis: Axis,
+    scale: u32,
+    bytes: u32,
+}
+
+/// A range of each digit.
+type Ranges = Vec<Range<u32>>;
+
+/// The copies that move units `units` of the image of `block`.
+#[must_use]
+pub fn boxes(view: &View, block: &Block, units: Range<u32>) -> Vec<AffineBox> {
+    let digits = digits(block);
+    let mut ranges = Vec::new();
+    if !units.is_empty() {
+        let radices: Vec<u32> = digits[..digits.len() - 1].iter().map(|d| d.count).collect();
+        decompose(&radices, units.clone(), &mut Vec::new(), &mut ranges);
+    }
+    for full in &mut ranges {
+        full.push(0..LANES);
+    }
+    for (axis, limit) in [
+        (Axis::Line, view.lines.saturating_sub(block.lines.start)),
+        (
+            Axis::Depth,
+            view.depth.saturating_sub(block.panels.start * LANES),
+        ),
+    ] {
+        ranges = ranges
+            .iter()
+            .flat_map(|each| clip(&digits, each, axis, limit))
+            .collect();
+    }
+    let start = units.start * UNIT_BYTES;
+    ranges
+        .iter()
+        .map(|each| affine(view, block, &digits, each, start))
+        .collect()
+}
+
+/// Logical elements among units `units` of the image of `block`.
+#[must_use]
+pub fn logical_elements(view: &View, block: &Block, units: Range<u32>) -> u64 {
+    boxes(view, block, units)
+        .iter()
+        .map(AffineBox::elements)
+        .sum()
+}
+
+fn digits(block: &Block) -> Vec<Digit> {
+    let (lines, panels) = (block.line_count(), block.panel_count());
+    let lane = Digit {
+        count: LANES,
+        axis: Axis::Depth,
+        scale: 1,
+        bytes: 2,
+    };
+    match block.order {
+        Order::Panels => vec![
+            Digit {
+                count: panels,
+                axis: Axis::Depth,
+                scale: LANES,
+                bytes: lines * UNIT_BYTES,
+            },
+            Digit {
+                count: lines,
+                axis: Axis::Line,
+                scale: 1,
+                bytes: UNIT_BYTES,
+            },
+            lane,
+        ],
+        Order::Coefficients => {
+            let panel_bytes = LANES * UNIT_BYTES;
+            vec![
+                Digit {
+                    count: lines / LANES,
+                    axis: Axis::Line,
+                    scale: LANES,
+                    bytes: panels * panel_bytes,
+                },
+                Digit {
+                    count: panels,
+                    axis: Axis::Depth,
+                    scale: LANES,
+                    bytes: panel_bytes,
+                },
+                Digit {
+                    count: LANES,
+                    axis: Axis::Line,
+                    scale: 1,
+                    bytes: UNIT_BYTES,
+                },
+                lane,
+            ]
+        }
+    }
+}
+
+/// Splits a range of mixed-radix numbers into boxes, in order.
+fn decompose(radices: &[u32], range: Range<u32>, prefix: &mut Ranges, out: &mut Vec<Ranges>) {
+    let inner = &radices[1..];
+    let stride: u32 = inner.iter().product();
+    let mut at = range.start;
+    while at < range.end {
+        let digit = at / stride;
+        let aligned_end = range.end - range.end % stride;
+        if at.is_multiple_of(stride) && at < aligned_end {
+            let mut each = prefix.clone();
+            each.push(digit..aligned_end / stride);
+            each.extend(inner.iter().map(|&radix| 0..radix));
+            out.push(each);
+            at = aligned_end;
+        } else {
+            let end = range.end.min((digit + 1) * stride);
+            prefix.push(digit..digit + 1);
+            decompose(
+                inner,
+                at - digit * stride..end - digit * stride,
+                prefix,
+                out,
+            );
+            prefix.pop();
+            at = end;
+        }
+    }
+}
+
+/// The parts of a box below `limit` along an axis.
+fn clip(digits: &[Digit], ranges: &Ranges, axis: Axis, limit: u32) -> Vec<Ranges> {
+    let outer = digits
+        .iter()
+        .position(|digit| digit.axis == axis && digit.scale == LANES);
+    let inner = digits
+        .iter()
+        .position(|digit| digit.axis == axis && digit.scale == 1);
+    let (Some(outer), Some(inner)) = (outer, inner) else {
+        return vec![ranges.clone()];
+    };
+    let (full, rest) = (limit / LANES, limit % LANES);
+    let mut parts = Vec::new();
+    let mut whole = ranges.clone();
+    whole[outer].end = whole[outer].end.min(full);
+    parts.push(whole);
+    if ranges[outer].contains(&full) {
+        let mut edge = ranges.clone();
+        edge[outer] = full..full + 1;
+        edge[inner].end = edge[inner].end.min(rest);
+        parts.push(edge);
+    }
+    parts.retain(|part| part.iter().all(|range| !range.is_empty()));
+    parts
+}
+
+fn affine(view: &View, block: &Block, digits: &[Digit], ranges: &Ranges, start: u32) -> AffineBox {
+    let (mut line, mut depth) = (block.lines.start, block.panels.start * LANES);
+    let mut offset = 0;
+    let mut loops = Vec::new();
+    for (digit, range) in digits.iter().zip(ranges) {
+        let stride = match digit.axis {
+            Axis::Line => {
+                line += range.start * digit.scale;
+                view.line_stride
+            }
+            Axis::Depth => {
+                depth += range.start * digit.scale;
+                view.depth_stride
+            }
+        };
+        offset += range.start * digit.bytes;
+        let count = range.end - range.start;
+        if count > 1 {
+            let tensor_stride = stride * i64::from(digit.scale);
+            loops.push(AffineLoop {
+                count,
+                tensor_stride,
+                memory_stride: digit.bytes.cast_signed(),
+            });
+        }
+    }
+    let element = i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
+    AffineBox {
+        pattern: AffinePattern { loops },
+        element: element.cast_unsigned(),
+        offset: offset - start,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::super::LineAxis;
+    use super::*;
+
+    /// Element and byte offset of every visit, by running the loops.
+    fn visits(each: &AffineBox) -> Vec<(u64, u32)> {
+        let mut out = vec![(each.element as i64, i64::from(each.offset))];
+        for step in &each.pattern.loops {
+            out = out
+                .iter()
+                .flat_map(|&(element, offset)| {
+                    (0..i64::from(step.count)).map(move |index| {
+                        let moved = offset + index * i64::from(step.memory_stride);
+                        (element + index * step.tensor_stride, moved)
+                    })
+                })
+                .collect();
+        }
+        out.into_iter()
+            .map(|(element, offset)| (element as u64, offset as u32))
+            .collect()
+    }
+
+    /// The definition: walk the units, place each lane.
+    fn plain(view: &View, block: &Block, units: Range<u32>) -> BTreeMap<u64, u32> {
+        let mut out = BTreeMap::new();
+        for unit in units.clone() {
+            let (line, panel) = block.unit(unit);
+            for lane in 0..LANES {
+                let depth = panel * LANES + lane;
+                if line < view.lines && depth < view.depth {
+                    let element =
+                        i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
+                    out.insert(element as u64, (unit - units.start) * UNIT_BYTES + lane * 2);
+                }
+            }
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn boxes_visit_each_logical_element_once_where_it_lies(
+            rows in 1_u32..70, columns in 1_u32..70, swapped: bool, coefficients: bool,
+            cut in prop::array::uniform6(0.0_f64..1.0),
+        ) {
+            let axis = if swapped { LineAxis::Columns } else { LineAxis::Rows };
+            let view = View::new(rows, columns, axis);
+            let part = |total: u32, from: f64, to: f64| {
+                let start = (f64::from(total) * from) as u32;
+                start..(start + 1 + (f64::from(total - start) * to) as u32).min(total)
+            };
+            let panels = part(view.panels(), cut[0], cut[1]);
+            let block = if coefficients {
+                let groups = part(view.groups(), cut[2], cut[3]);
+                let lines = groups.start * LANES..groups.end * LANES;
+                Block { lines, panels, order: Order::Coefficients }
+            } else {
+                Block { lines: part(view.lines, cut[2], cut[3]), panels, order: Order::Panels }
+            };
+            let units = part(block.units(), cut[4], cut[5]);
+            let boxes = boxes(&view, &block, units.clone());
+            let all: Vec<_> = boxes.iter().flat_map(visits).collect();
+            let found: BTreeMap<u64, u32> = all.iter().copied().collect();
+            prop_assert_eq!(all.len(), found.len(), "an element is visited twice");
+            prop_assert_eq!(&found, &plain(&view, &block, units.clone()));
+            prop_assert_eq!(logical_elements(&view, &block, units), found.len() as u64);
+            prop_assert!(boxes.len() <= 20);
+        }
+    }
+}

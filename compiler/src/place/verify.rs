@@ -1,0 +1,151 @@
+//! Re-derives what makes a placement legal, sharing nothing with the allocator: every pair of buffers
+//! of a tile is looked at.
+
+use rayon::prelude::*;
+use runtime::package::{Address, KernelSpec, MemoryClass};
+
+use crate::program::{Buffer, Program, Work};
+
+use super::Placement;
+
+/// A rule that a placement breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tile {tile}: {problem}")]
+pub struct PlacementFault {
+    /// Logical tile.
+    pub tile: u16,
+    /// The rule, with buffers and addresses.
+    pub problem: String,
+}
+
+/// Checks ranges, alignment, classes, overlap within lifetimes, and the elements that each kernel
+/// call touches.
+///
+/// # Errors
+/// The first fault in tile order.
+pub fn verify(program: &Program, placement: &Placement) -> Result<(), PlacementFault> {
+    let mut tiles: Vec<Vec<(usize, &Buffer)>> = vec![Vec::new(); usize::from(program.tiles)];
+    for (id, buffer) in program.buffers.iter().enumerate() {
+        tiles[usize::from(buffer.tile)].push((id, buffer));
+    }
+    tiles
+        .par_iter()
+        .map(|buffers| verify_tile(program, placement, buffers))
+        .collect::<Vec<_>>()
+        .into_iter()
+        .collect::<Result<(), _>>()?;
+    verify_calls(program, placement)
+}
+
+fn verify_tile(
+    program: &Program,
+    placement: &Placement,
+    buffers: &[(usize, &Buffer)],
+) -> Result<(), PlacementFault> {
+    let span = |id: usize, buffer: &Buffer| {
+        let start = u64::from(placement.addresses[id]);
+        (start, start + u64::from(buffer.bytes))
+    };
+    for (position, &(id, buffer)) in buffers.iter().enumerate() {
+        let (start, end) = span(id, buffer);
+        let label = &program.labels[buffer.label as usize];
+        let fault = |problem: &str| PlacementFault {
+            tile: buffer.tile,
+            problem: format!("{label} at {start:#x}..{end:#x} {problem}"),
+        };
+        let in_code = start < 0x68000 || (start < 0x80000 && end > 0x80000);
+        if in_code || end + u64::from(buffer.tail) > 0xe7bb0 {
+            return Err(fault("leaves the data memory"));
+        }
+        if !start.is_multiple_of(32) {
+            return Err(fault("is not 32-byte aligned"));
+        }
+        if buffer.class == MemoryClass::Interleaved && start < 0x80000 {
+            return Err(fault("is not in interleaved memory"));
+        }
+        for &(other_id, other) in &buffers[position + 1..] {
+            let (other_start, other_end) = span(other_id, other);
+            let live_together = buffer.first <= other.last && other.first <= buffer.last;
+            if live_together && start < other_end && other_start < end {
+                let other = &program.labels[other.label as usize];
+                return Err(fault(&format!("overlaps {other} at {other_start:#x}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Memory elements [first, last] of a byte range, numbered as addresses in 16 KiB or 32 KiB.
+fn elements(start: Address, bytes: u32) -> (u32, u32) {
+    let of = |address: Address| match address {
+        0..0x80000 => address >> 14,
+        _ => 0x1000 + ((address - 0x80000) >> 15),
+    };
+    (of(start), of(start + bytes - 1))
+}
+
+/// Output and panel operand of a GEMM in distinct elements, the output and interleaved coefficients
+/// from 0x80000, and every operand inside its buffer.
+fn verify_calls(program: &Program, placement: &Placement) -> Result<(), PlacementFault> {
+    for step in &program.steps {
+        let Work::Compute { calls, .. } = &step.work else {
+            continue;
+        };
+        for call in calls {
+            let spec = program.templates[call.template as usize].kernel;
+            let fault = |problem: String| PlacementFault {
+                tile: call.tile,
+                problem,
+            };
+            let mut addresses = Vec::new();
+            for (operand, bytes) in call.operands.iter().zip(operand_bytes(&spec)) {
+                let buffer = &program.buffers[operand.buffer as usize];
+                if buffer.tile != call.tile || operand.offset + bytes > buffer.bytes {
+                    return Err(fault(format!("{spec:?}: operand leaves its buffer")));
+                }
+                addresses.push((
+                    placement.addresses[operand.buffer as usize] + operand.offset,
+                    bytes,
+                ));
+            }
+            let KernelSpec::GemmF16 { coefficients, .. } = spec else {
+                continue;
+            };
+            let (output, left) = (addresses[0], addresses[1]);
+            let (output_elements, left_elements) =
+                (elements(output.0, output.1), elements(left.0, left.1 + 16));
+            if output_elements.0 <= left_elements.1 && left_elements.0 <= output_elements.1 {
+                return Err(fault(format!(
+                    "output {:#x} and panel operand {:#x} share a memory element",
+                    output.0, left.0
+                )));
+            }
+            let is_interleaved = coefficients == MemoryClass::Interleaved;
+            if output.0 < 0x80000 || (is_interleaved && addresses[2].0 < 0x80000) {
+                return Err(fault(format!(
+                    "{spec:?}: operands below 0x80000: {addresses:x?}"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a kernel touches of each operand, in operand order.
+fn operand_bytes(spec: &KernelSpec) -> Vec<u32> {
+    match *spec {
+        KernelSpec::GemmF16 {
+            rows,
+            inner,
+            columns,
+            ..
+        } => {
+            vec![2 * rows * columns, 2 * rows * inner, 2 * inner * columns]
+        }
+        KernelSpec::ReduceSumF16 { partials, elements } => {
+            vec![2 * elements, 2 * elements * partials]
+        }
+        KernelSpec::ZeroFill { bytes } => vec![bytes],
+        KernelSpec::Copy { bytes } => vec![bytes, bytes],
+    }
+}

@@ -1,0 +1,199 @@
+//! A GEMM as the AMP unit sees it, and how a grid cuts it: (graph, operation, orientation) → the panel
+//! operand, the coefficient operand, the result, and the block of each on each tile.
+
+use std::ops::Range;
+
+use crate::graph::{Graph, Operation, ValueId};
+use crate::layout::{Block, LANES, LineAxis, Order, View, split};
+
+use super::PlanError;
+
+/// Which operand is streamed as AMP-left panels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Orientation {
+    /// The left operand; the right one is the coefficients.
+    Normal,
+    /// The right operand: (Bᵀ·Aᵀ)ᵀ is computed, the left operand is the coefficients.
+    Swapped,
+}
+
+impl Orientation {
+    /// The name in plan texts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Swapped => "swapped",
+        }
+    }
+}
+
+/// A three-dimensional grid of tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Grid {
+    /// Parts of the lines of the panel operand.
+    pub rows: u32,
+    /// Parts of the lines of the coefficient operand, in groups of 16.
+    pub columns: u32,
+    /// Parts of the contraction, in panels of 16.
+    pub inner: u32,
+}
+
+/// Position of a tile in a [`Grid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cell {
+    /// Row of the grid.
+    pub row: u32,
+    /// Column of the grid.
+    pub column: u32,
+    /// Contraction part.
+    pub inner: u32,
+}
+
+impl Grid {
+    /// Tiles of the grid.
+    #[must_use]
+    pub const fn tiles(&self) -> u32 {
+        self.rows * self.columns * self.inner
+    }
+
+    /// Logical tile of a cell: columns fastest, then contraction, then rows.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn tile(&self, cell: Cell) -> u16 {
+        ((cell.row * self.inner + cell.inner) * self.columns + cell.column) as u16
+    }
+
+    /// All cells in tile order.
+    pub fn cells(self) -> impl Iterator<Item = Cell> {
+        let Self {
+            rows,
+            columns,
+            inner,
+        } = self;
+        (0..rows).flat_map(move |row| {
+            (0..inner)
+                .flat_map(move |inner| (0..columns).map(move |column| Cell { row, column, inner }))
+        })
+    }
+}
+
+/// An operand of a [`Problem`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// The value.
+    pub value: ValueId,
+    /// How it is seen: its lines are not contracted, its depth is.
+    pub view: View,
+}
+
+/// A GEMM in one orientation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Streamed operand, in [`Order::Panels`].
+    pub panels: Operand,
+    /// Loaded operand, in [`Order::Coefficients`].
+    pub coefficients: Operand,
+    /// Result: lines of the panel operand, depth of the coefficient operand's lines.
+    pub result: Operand,
+}
+
+impl Problem {
+    /// The problem of an operation.
+    ///
+    /// # Errors
+    /// [`PlanError::NoPlan`] for extents beyond what a tile address can reach.
+    pub fn new(
+        graph: &Graph,
+        operation: &Operation,
+        orientation: Orientation,
+    ) -> Result<Self, PlanError> {
+        let extents = graph.gemm_extents(operation);
+        let fit = |extent: u64| {
+            u32::try_from(extent)
+                .ok()
+                .filter(|&extent| extent <= 1 << 30)
+                .ok_or_else(|| {
+                    let problem = format!("extent {extent} is above the limit of 2^30");
+                    PlanError::NoPlan {
+                        operation: operation.name.clone(),
+                        problem,
+                    }
+                })
+        };
+        let (rows, inner, columns) = (
+            fit(extents.rows)?,
+            fit(extents.inner)?,
+            fit(extents.columns)?,
+        );
+        let left = Operand {
+            value: operation.inputs[0],
+            view: View::new(rows, inner, LineAxis::Rows),
+        };
+        let right = Operand {
+            value: operation.inputs[1],
+            view: View::new(inner, columns, LineAxis::Columns),
+        };
+        let (axis, panels, coefficients) = match orientation {
+            Orientation::Normal => (LineAxis::Rows, left, right),
+            Orientation::Swapped => (LineAxis::Columns, right, left),
+        };
+        let result = Operand {
+            value: operation.output,
+            view: View::new(rows, columns, axis),
+        };
+        Ok(Self {
+            panels,
+            coefficients,
+            result,
+        })
+    }
+
+    /// Panels of 16 along the contraction.
+    #[must_use]
+    pub const fn depth_panels(&self) -> u32 {
+        self.panels.view.panels()
+    }
+
+    /// Panels of the `chunk`-th of `chunks` parts of a contraction part.
+    #[must_use]
+    pub fn panel_range(&self, grid: Grid, inner: u32, (chunk, chunks): (u32, u32)) -> Range<u32> {
+        let part = split(self.depth_panels(), grid.inner, inner);
+        let within = split(part.end - part.start, chunks, chunk);
+        part.start + within.start..part.start + within.end
+    }
+
+    /// The panel operand's block of a cell.
+    #[must_use]
+    pub fn panel_block(&self, grid: Grid, cell: Cell, chunk: (u32, u32)) -> Block {
+        Block {
+            lines: split(self.panels.view.lines, grid.rows, cell.row),
+            panels: self.panel_range(grid, cell.inner, chunk),
+            order: Order::Panels,
+        }
+    }
+
+    /// The coefficient operand's block of a cell.
+    #[must_use]
+    pub fn coefficient_block(&self, grid: Grid, cell: Cell, chunk: (u32, u32)) -> Block {
+        let groups = split(self.coefficients.view.groups(), grid.columns, cell.column);
+        Block {
+            lines: groups.start * LANES..groups.end * LANES,
+            panels: self.panel_range(grid, cell.inner, chunk),
+            order: Order::Coefficients,
+        }
+    }
+
+    /// The result block of a cell, the same for all contraction parts.
+    #[must_use]
+    pub fn result_block(&self, grid: Grid, cell: Cell) -> Block {
+        Block {
+            lines: split(self.panels.view.lines, grid.rows, cell.row),
+            panels: split(self.coefficients.view.groups(), grid.columns, cell.column),
+            order: Order::Panels,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A planned program before it has addresses: buffers, transfers between them, kernel calls on them.
+//!
+//! Built by [`expand()`] from a plan, placed by [`crate::place`], turned into a package by
+//! [`crate::lower`]. Steps are device-wide and in execution order; a buffer belongs to one tile and is
+//! live over an inclusive range of steps.
+
+mod build;
+mod expand;
+mod gemm;
+mod home;
+mod operand;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use runtime::package::{CallTemplate, MemoryClass};
+
+use crate::graph::ValueId;
+use crate::layout::{Block, View};
+
+pub use expand::expand;
+pub(crate) use operand::{PANEL_TAIL, PIECE_UNITS};
+
+/// Index of a buffer in its program.
+pub type BufferId = u32;
+
+/// A value lives until the host reads it.
+pub const TO_THE_END: u32 = u32::MAX;
+
+/// A contiguous range of one tile's SRAM that holds one thing for a while.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Logical tile.
+    pub tile: u16,
+    /// Length; a multiple of 32.
+    pub bytes: u32,
+    /// Bytes past the end that a kernel may read; they may hold anything but must exist.
+    pub tail: u32,
+    /// Memory it may lie in: interleaved only, or anywhere with a preference for standard.
+    pub class: MemoryClass,
+    /// First step at which it is live; 0 is before the run.
+    pub first: u32,
+    /// Last step at which it is live, inclusive, or [`TO_THE_END`].
+    pub last: u32,
+    /// Index into [`Program::labels`].
+    pub label: u32,
+    /// Zero before the run, because the host does not write all of it.
+    pub zero: bool,
+}
+
+/// A byte position in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Bytes from its start.
+    pub offset: u32,
+}
+
+/// Bytes that go from one buffer to the same offset of one or more buffers on different tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// First byte at the source.
+    pub source: Place,
+    /// Length; a multiple of 32.
+    pub bytes: u32,
+    /// Receiving buffers, each on its own tile; the source's tile may be among several.
+    pub destinations: Arc<[BufferId]>,
+    /// Bytes from the start of each receiving buffer.
+    pub destination_offset: u32,
+}
+
+/// A kernel call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Logical tile.
+    pub tile: u16,
+    /// Index into [`Program::templates`].
+    pub template: u32,
+    /// Operands, output first.
+    pub operands: Vec<Place>,
+}
+
+/// What the device does in one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Transfers, in program order.
+    Exchange(Vec<Move>),
+    /// Kernel calls, sorted by tile.
+    Compute {
+        /// What they are for in their operation.
+        role: &'static str,
+        /// The calls.
+        calls: Vec<Call>,
+    },
+}
+
+/// One device-wide step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Operation as shown in profiles.
+    pub operation: String,
+    /// Region label, empty without one.
+    pub region: String,
+    /// What is done.
+    pub work: Work,
+}
+
+/// Part of a host tensor in a buffer: written before the run, or read after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostRange {
+    /// The buffer; the range starts at its first byte.
+    pub buffer: BufferId,
+    /// The value.
+    pub value: ValueId,
+    /// How the value is seen.
+    pub view: View,
+    /// The block whose image the units belong to.
+    pub block: Block,
+    /// The units of the image that lie in the buffer.
+    pub units: Range<u32>,
+}
+
+/// A whole program without addresses.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// Logical tiles of the device that it uses.
+    pub tiles: u16,
+    /// The buffers; ids are indices.
+    pub buffers: Vec<Buffer>,
+    /// What buffers hold.
+    pub labels: Vec<String>,
+    /// Pairs of buffers of one tile that must not share a memory element.
+    pub apart: Vec<(BufferId, BufferId)>,
+    /// The steps in execution order.
+    pub steps: Vec<Step>,
+    /// Kernel calls without addresses.
+    pub templates: Vec<CallTemplate>,
+    /// What the host writes and reads.
+    pub host: Vec<HostRange>,
+}
