@@ -74,11 +74,14 @@ rules! {
         "A running row and the exchanged data lie in different memory elements.";
     Loopback = "loopback": "A tile sends to itself only along with another tile.";
     DeliveryMismatch = "delivery-mismatch": "What arrived is what the package declared.";
-    UninitialisedRead = "uninitialised-read": "A kernel reads only what was written.";
+    UninitialisedRead = "uninitialised-read": "Kernels and the host read only what was written.";
     OperandAlignment = "operand-alignment": "A kernel operand is aligned as the kernel needs.";
     OperandRange = "operand-range": "A kernel operand lies in SRAM.";
     OperandRegion = "operand-region": "An operand that needs the interleaved region lies in it.";
     OperandElement = "operand-element": "Operands that stream together lie in different elements.";
+    OperandOverlap = "operand-overlap": "A kernel's output does not overlap what the kernel reads.";
+    CodeOverwrite = "code-overwrite": "A kernel leaves loaded code alone.";
+    HorizonMismatch = "horizon-mismatch": "The longest row lasts as long as the package declares.";
 }
 
 impl fmt::Display for FaultRule {

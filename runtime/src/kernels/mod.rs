@@ -5,10 +5,12 @@
 
 mod amp;
 mod copy;
+mod execute;
 mod gemm;
 mod generation;
 mod operands;
 mod reduce;
+mod rules;
 mod workers;
 mod zero;
 
@@ -16,8 +18,11 @@ use analytics::units::Cycles;
 
 use crate::package::KernelSpec;
 
+pub(crate) use amp::{Engine, Rounder};
+pub(crate) use execute::execute;
 pub use generation::{Basis, Generation, UnknownGeneration};
 pub use operands::{Access, Operand, extent_error, operand_count, operands};
+pub use rules::{Violation, check_operands};
 
 /// Cycles of one call on one tile, launch to rendezvous.
 #[must_use]

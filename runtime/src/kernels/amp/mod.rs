@@ -113,6 +113,23 @@ impl Engine {
         }
     }
 
+    /// Sum of packed partials of `elements` each, in order, rounded to F16 after each add. A sum of two
+    /// F16 that is rounded to F32 on the way has the same F16 bits.
+    pub(crate) fn sum(&self, partials: &[f16], elements: usize) -> Vec<f16> {
+        let mut partials = partials.chunks_exact(elements);
+        let mut sum = partials.next().unwrap_or_default().to_vec();
+        let (mut wide, mut next) = (vec![0.0; elements], vec![0.0; elements]);
+        for partial in partials {
+            (self.widen)(&sum, &mut wide);
+            (self.widen)(partial, &mut next);
+            for (left, right) in wide.iter_mut().zip(&next) {
+                *left += right;
+            }
+            (self.round)(&wide, &mut sum);
+        }
+        sum
+    }
+
     /// Coefficient panel `index` of the right operand: stored by column, wanted by inner index.
     fn coefficients(&self, right: &[f16], index: usize) -> Coefficients {
         let stored = &right[index * PANEL * PANEL..(index + 1) * PANEL * PANEL];
