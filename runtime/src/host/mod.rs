@@ -1,10 +1,14 @@
 //! The host's part: values of tensors, written to tiles before a run and read back after it.
 
+mod bindings;
 pub mod f143;
 mod values;
 
 use thiserror::Error;
 
+use crate::machine::memory::OutOfRange;
+
+pub(crate) use bindings::{OutputError, load, read_outputs};
 pub use values::{TensorValues, values};
 
 /// Why the host could not make, write or read a tensor.
@@ -45,5 +49,13 @@ pub enum HostError {
         second: u32,
         /// Logical tile of the second reading.
         tile: u16,
+    },
+    /// A binding that leaves SRAM.
+    #[error("binding on tile {tile}: {source}")]
+    Placement {
+        /// Logical tile.
+        tile: u16,
+        /// The access.
+        source: OutOfRange,
     },
 }
