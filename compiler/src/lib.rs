@@ -1,6 +1,7 @@
 //! Maps a model block onto the tiles: plan, place, schedule, encode, lower.
 
 mod error;
+pub mod exchange;
 pub mod graph;
 mod instrument;
 pub mod layout;

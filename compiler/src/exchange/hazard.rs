@@ -1,0 +1,1 @@
+//! Which messages must wait for which: overlapping bytes keep program order.

@@ -1,0 +1,242 @@
+//! Transfers as messages: ranges cut to what one message carries, routes looked up once.
+//!
+//! Transfers → [`Messages`], flat and in list order. Every message obeys the length limit, and a message
+//! that its own source also receives is short or long enough for its controls to miss its first events.
+
+use analytics::units::TileId;
+use rayon::prelude::*;
+use runtime::machine::arch::TRANSFER_ITEMS_MAX;
+use runtime::machine::sram;
+use runtime::package::model::Address;
+
+use super::transfer::{ExchangeContext, Transfer};
+
+/// Part of a transfer that is sent without a pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    /// Logical tile that sends.
+    pub(super) source: u16,
+    /// Send control: bit 0 east, bit 1 west.
+    pub(super) control: u8,
+    /// First byte at the source.
+    pub(super) address: Address,
+    /// Length in words, 1..=4148.
+    pub(super) words: u32,
+    /// Index of the first receiver in [`Messages::receivers`].
+    pub(super) first: u32,
+    /// Number of receivers, at least one.
+    pub(super) count: u32,
+}
+
+/// One tile that receives a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Receiver {
+    /// Logical tile.
+    pub(super) tile: u16,
+    /// Events from the send to the selection at this tile, S − T.
+    pub(super) select: i16,
+    /// First byte written.
+    pub(super) address: Address,
+}
+
+/// All messages of an exchange.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Messages {
+    /// In program order.
+    pub(super) messages: Vec<Message>,
+    /// Receivers, grouped by message.
+    pub(super) receivers: Vec<Receiver>,
+}
+
+impl Messages {
+    /// The receivers of a message.
+    pub(super) fn receivers(&self, message: &Message) -> &[Receiver] {
+        let first = message.first as usize;
+        &self.receivers[first..first + message.count as usize]
+    }
+
+    /// Elements that a message reads at its source.
+    pub(super) fn read_elements(message: &Message) -> u32 {
+        sram::elements(message.address, 4 * message.words).unwrap_or(0)
+    }
+
+    /// Elements that a message writes at a receiver.
+    pub(super) fn written_elements(message: &Message, receiver: &Receiver) -> u32 {
+        sram::elements(receiver.address, 4 * message.words).unwrap_or(0)
+    }
+}
+
+/// Words of the next message of a transfer with `rest` words to go.
+///
+/// The control that ends a message's selection at event S + N may not meet the first two events of the
+/// same tile's send: with S − T = `own`, N = −own and N = 1 − own are not sendable in one message.
+fn next_words(rest: u32, own: Option<i16>) -> u32 {
+    let words = rest.min(TRANSFER_ITEMS_MAX);
+    let Some(own) = own else {
+        return words;
+    };
+    let own = i64::from(own);
+    let meets = |words: u32| matches!(i64::from(words) + own, 0 | 1);
+    if !meets(words) {
+        return words;
+    }
+    // Either part of a halved message is clear of both lengths: they are at least 12 apart from zero.
+    words / 2
+}
+
+/// Cuts checked transfers into messages.
+pub(super) fn messages(transfers: &[Transfer], context: &ExchangeContext<'_>) -> Messages {
+    let parts: Vec<Messages> = transfers
+        .par_chunks(4096)
+        .map(|chunk| {
+            let mut part = Messages::default();
+            for transfer in chunk {
+                append(transfer, context, &mut part);
+            }
+            part
+        })
+        .collect();
+    let mut all = Messages::default();
+    all.messages
+        .reserve(parts.iter().map(|part| part.messages.len()).sum());
+    all.receivers
+        .reserve(parts.iter().map(|part| part.receivers.len()).sum());
+    for part in parts {
+        let offset = all.receivers.len();
+        let moved = part.messages.into_iter().map(|message| Message {
+            first: index(offset + message.first as usize),
+            ..message
+        });
+        all.messages.extend(moved);
+        all.receivers.extend(part.receivers);
+    }
+    all
+}
+
+/// A list position as the 32 bits that messages keep.
+pub(super) fn index(position: usize) -> u32 {
+    u32::try_from(position).expect("an exchange has fewer than 2^32 receivers")
+}
+
+fn append(transfer: &Transfer, context: &ExchangeContext<'_>, out: &mut Messages) {
+    let source = context.topology.physical(transfer.source);
+    let mut control = 0;
+    let mut own = None;
+    let first_receiver = out.receivers.len();
+    for &(tile, address) in &transfer.destinations {
+        let route = runtime::machine::topology::route(source, context.topology.physical(tile));
+        control |= route.direction.send_bit();
+        let select = i16::try_from(route.mux + 1).expect("a route's mux offset has eight bits");
+        if tile == transfer.source {
+            own = Some(select);
+        }
+        out.receivers.push(Receiver {
+            tile: tile.get(),
+            select,
+            address,
+        });
+    }
+    if transfer.destinations.len() > 1 {
+        control = 3;
+    }
+    let count = transfer.destinations.len();
+    let mut sent = 0;
+    while sent < transfer.words {
+        let words = next_words(transfer.words - sent, own);
+        let first = if sent == 0 {
+            first_receiver
+        } else {
+            let first = out.receivers.len();
+            for position in first_receiver..first_receiver + count {
+                let receiver = out.receivers[position];
+                let address = receiver.address + 4 * sent;
+                out.receivers.push(Receiver {
+                    address,
+                    ..receiver
+                });
+            }
+            first
+        };
+        out.messages.push(Message {
+            source: transfer.source.get(),
+            control,
+            address: transfer.source_address + 4 * sent,
+            words,
+            first: index(first),
+            count: index(count),
+        });
+        sent += words;
+    }
+}
+
+/// The logical tile of a message field.
+pub(super) fn tile(number: u16) -> TileId {
+    TileId::new(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use runtime::machine::topology::Topology;
+
+    fn cut(words: u32, destinations: &[u16]) -> Vec<u32> {
+        let topology = Topology::first_tiles(8);
+        let context = ExchangeContext {
+            topology: &topology,
+            row_code: &[],
+        };
+        let transfer = Transfer {
+            source: TileId::new(0),
+            source_address: 0x6_0000,
+            words,
+            destinations: destinations
+                .iter()
+                .map(|&tile| (TileId::new(tile), 0x9_0000))
+                .collect(),
+        };
+        let cut = messages(&[transfer], &context);
+        let mut offset = 0;
+        for message in &cut.messages {
+            assert_eq!(message.address, 0x6_0000 + offset);
+            assert_eq!(cut.receivers(message).len(), destinations.len());
+            let at = |receiver: &Receiver| receiver.address == 0x9_0000 + offset;
+            assert!(cut.receivers(message).iter().all(at));
+            offset += 4 * message.words;
+        }
+        cut.messages.iter().map(|message| message.words).collect()
+    }
+
+    #[test]
+    fn long_transfers_become_several_messages() {
+        assert_eq!(cut(4148, &[2]), [4148]);
+        assert_eq!(cut(4149, &[2]), [4148, 1]);
+        assert_eq!(cut(10_000, &[2, 3]), [4148, 4148, 1704]);
+    }
+
+    #[test]
+    fn a_loopback_message_never_ends_its_selection_at_its_own_first_events() {
+        // S − T is −28 from tile 0 to itself.
+        assert_eq!(cut(27, &[0, 2]), [27]);
+        assert_eq!(cut(28, &[0, 2]), [14, 14]);
+        assert_eq!(cut(29, &[0, 2]), [14, 15]);
+        assert_eq!(cut(30, &[0, 2]), [30]);
+        assert_eq!(cut(4148 + 28, &[0, 2]), [4148, 14, 14]);
+    }
+
+    #[test]
+    fn every_tile_can_send_every_length_to_itself_in_some_cut() {
+        let topology = Topology::first_tiles(1472);
+        for tile in 0..1472 {
+            let id = TileId::new(tile);
+            let own = i16::try_from(topology.route(id, id).mux + 1).expect("small");
+            for words in 1..=130_u32 {
+                let mut rest = words;
+                while rest > 0 {
+                    let next = next_words(rest, Some(own));
+                    assert!(next > 0 && !matches!(i32::from(own) + next as i32, 0 | 1));
+                    rest -= next;
+                }
+            }
+        }
+    }
+}

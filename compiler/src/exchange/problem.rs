@@ -1,0 +1,1 @@
+//! Exchange problems as files: what `ipu-stack schedule-bench` reads, runs and reports.
