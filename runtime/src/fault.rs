@@ -44,6 +44,7 @@ rules! {
     RowAlignment = "row-alignment": "A row starts at an 8-byte aligned address.";
     RowRegion = "row-region": "A row lies in the executable region and ends with a return.";
     PairAlignment = "pair-alignment": "A two-word send starts at an 8-byte aligned address.";
+    RowLength = "row-length": "The events of a row fit the simulator's clock.";
     UnexpectedSync = "unexpected-sync": "A row synchronises at its entry only.";
     SendControl = "send-control": "A send names a direction.";
     ContinuationWithoutStream = "continuation-without-stream":
@@ -61,6 +62,8 @@ rules! {
     SilentSource = "silent-source": "A selected source sends.";
     UnknownSource = "unknown-source": "A selected source is a tile of the program, or the neutral source.";
     MuxWindow = "mux-window": "A receiver selects its source for the whole message.";
+    PairedReceivers = "paired-receivers":
+        "64-bit items go to whole pairs, selected by the member that they reach first.";
     PointerMissing = "pointer-missing": "The landing pointer is written before the first word lands.";
     PointerMidPayload = "pointer-mid-payload": "The landing pointer does not move during a message.";
     LandingOverlap = "landing-overlap": "One item lands at a time.";
@@ -72,6 +75,7 @@ rules! {
         "Words are not read from and landed in one memory element at the same time.";
     RowElementConflict = "row-element-conflict":
         "A running row and the exchanged data lie in different memory elements.";
+    HorizonMismatch = "horizon-mismatch": "The longest row lasts as long as the package declares.";
     Loopback = "loopback": "A tile sends to itself only along with another tile.";
     DeliveryMismatch = "delivery-mismatch": "What arrived is what the package declared.";
     UninitialisedRead = "uninitialised-read": "Kernels and the host read only what was written.";

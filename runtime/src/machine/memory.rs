@@ -259,6 +259,30 @@ pub struct WordRun {
     pub uninitialised: Vec<u32>,
 }
 
+impl WordRun {
+    /// Replaces the words of this run, read at `address`, that `landed` wrote at `landed_address`.
+    pub fn overlay(&mut self, address: Address, landed_address: Address, landed: &Self) {
+        let end = |address: Address, run: &Self| address as usize + run.bytes.len();
+        let start = (address as usize).max(landed_address as usize);
+        let stop = end(address, self).min(end(landed_address, landed));
+        if start >= stop {
+            return;
+        }
+        let to = start - address as usize..stop - address as usize;
+        let from = start - landed_address as usize..stop - landed_address as usize;
+        self.bytes[to.clone()].copy_from_slice(&landed.bytes[from.clone()]);
+        let words = |range: &std::ops::Range<usize>| range.start / 4..range.end / 4;
+        let (to, from) = (words(&to), words(&from));
+        self.uninitialised
+            .retain(|&word| !to.contains(&(word as usize)));
+        let carried = landed.uninitialised.iter().map(|&word| word as usize);
+        let carried = carried.filter(|word| from.contains(word));
+        let moved = carried.filter_map(|word| u32::try_from(word - from.start + to.start).ok());
+        self.uninitialised.extend(moved);
+        self.uninitialised.sort_unstable();
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

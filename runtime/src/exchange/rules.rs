@@ -1,0 +1,160 @@
+//! Rules about a tile's row as a whole: lanes, memory elements, loopback and untried encodings.
+
+use analytics::units::TileId;
+
+use super::fabric::Landing;
+use super::receive::Fabric;
+use super::row::TimedRow;
+use crate::fault::{Fault, FaultRule};
+use crate::machine::sram::{self, FETCH_GUARD_BYTES, INTERLEAVED};
+use crate::package::model::Address;
+
+/// No control at the first or second event of a message.
+///
+/// Some encodings could express it, but no hardware run has tried them.
+pub(super) fn untested(tile: TileId, row: &TimedRow) -> Result<(), Fault> {
+    let mut controls = row.controls.iter().peekable();
+    for message in &row.messages {
+        while controls
+            .next_if(|control| control.event < message.event)
+            .is_some()
+        {}
+        if let Some(control) = controls.peek().filter(|c| c.event <= message.event + 1) {
+            let what = format!(
+                "{:?} is written at event {} of a send that starts at {}",
+                control.write.kind, control.event, message.event
+            );
+            return Err(
+                Fault::new(FaultRule::UntestedOnHardware, tile, what).at_event(control.event)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// While 64-bit items leave a tile, its partner sends nothing.
+pub(super) fn lanes(fabric: Fabric<'_>, tile: TileId, row: &TimedRow) -> Result<(), Fault> {
+    let Some(partner) = fabric.topology.partner(tile) else {
+        return Ok(());
+    };
+    let Some(lender) = fabric.row(partner) else {
+        return Ok(());
+    };
+    for message in row.messages.iter().filter(|message| message.wide()) {
+        let first = lender
+            .messages
+            .partition_point(|m| m.end() <= message.event);
+        if let Some(own) = lender
+            .messages
+            .get(first)
+            .filter(|m| m.event < message.end())
+        {
+            let what = format!(
+                "tile {partner} sends at events {}..{} while its lane is borrowed",
+                own.event,
+                own.end()
+            );
+            return Err(Fault::new(FaultRule::LaneConflict, tile, what).at_event(message.event));
+        }
+    }
+    Ok(())
+}
+
+/// What a transfer does to a tile's SRAM and when.
+struct Use {
+    start: u32,
+    end: u32,
+    address: Address,
+    elements: u32,
+}
+
+/// Reads, landings and the row itself use different elements where they meet in time.
+pub(super) fn elements(tile: TileId, row: &TimedRow, landings: &[Landing]) -> Result<(), Fault> {
+    let of = |address, bytes| sram::elements(address, bytes).unwrap_or(u32::MAX);
+    let reads: Vec<_> = row
+        .messages
+        .iter()
+        .map(|message| Use {
+            start: message.event,
+            end: message.end(),
+            address: message.address,
+            elements: of(message.address, message.bytes()),
+        })
+        .collect();
+    let writes: Vec<_> = landings
+        .iter()
+        .map(|landing| Use {
+            start: landing.event,
+            end: landing.end(),
+            address: landing.address,
+            elements: of(landing.address, landing.bytes()),
+        })
+        .collect();
+    let fetched = (row.code_end + FETCH_GUARD_BYTES).min(INTERLEAVED) - row.address;
+    let code = of(row.address, fetched);
+    for data in reads.iter().chain(&writes) {
+        if data.elements & code != 0 {
+            let what = format!(
+                "the row at {:#x} is fetched from the same element",
+                row.address
+            );
+            let fault = Fault::new(FaultRule::RowElementConflict, tile, what);
+            return Err(fault.at_event(data.start).at_address(data.address));
+        }
+    }
+    let (mut read, mut write) = (reads.iter().peekable(), writes.iter().peekable());
+    while let (Some(r), Some(w)) = (read.peek(), write.peek()) {
+        if r.start < w.end && w.start < r.end && r.elements & w.elements != 0 {
+            let what = format!(
+                "events {}..{} read {:#x} and events {}..{} land at {:#x} in one element",
+                r.start, r.end, r.address, w.start, w.end, w.address
+            );
+            let fault = Fault::new(FaultRule::ElementConflict, tile, what);
+            return Err(fault.at_event(r.start.max(w.start)).at_address(w.address));
+        }
+        if r.end <= w.end {
+            read.next();
+        } else {
+            write.next();
+        }
+    }
+    Ok(())
+}
+
+/// A message that lands on its own tile (64-bit: its own pair) lands elsewhere too.
+pub(super) fn loopbacks(fabric: Fabric<'_>, landings: &[Vec<Landing>]) -> Result<(), Fault> {
+    /// Where a message lands.
+    #[derive(Clone, Copy, Default)]
+    struct Reach {
+        own: bool,
+        other: bool,
+    }
+    let sent = |row: &Option<TimedRow>| row.as_ref().map_or(0, |row| row.messages.len());
+    let mut reach: Vec<_> = fabric
+        .rows
+        .iter()
+        .map(|row| vec![Reach::default(); sent(row)])
+        .collect();
+    for (tile, landings) in (0..).map(TileId::new).zip(landings) {
+        for landing in landings {
+            let source = landing.source;
+            let pair = landing.wide && fabric.topology.partner(source) == Some(tile);
+            let reached = &mut reach[source.index()][landing.message as usize];
+            if source == tile || pair {
+                reached.own = true;
+            } else {
+                reached.other = true;
+            }
+        }
+    }
+    for (tile, (row, reach)) in (0..).map(TileId::new).zip(fabric.rows.iter().zip(&reach)) {
+        let alone = reach.iter().position(|reach| reach.own && !reach.other);
+        if let (Some(index), Some(row)) = (alone, row) {
+            let message = row.messages[index];
+            let what = "a message lands on its own tile or pair only";
+            let fault = Fault::new(FaultRule::Loopback, tile, what);
+            return Err(fault.at_event(message.event).at_address(message.address));
+        }
+    }
+    Ok(())
+}
