@@ -75,7 +75,6 @@ rules! {
         "Words are not read from and landed in one memory element at the same time.";
     RowElementConflict = "row-element-conflict":
         "A running row and the exchanged data lie in different memory elements.";
-    HorizonMismatch = "horizon-mismatch": "The longest row lasts as long as the package declares.";
     Loopback = "loopback": "A tile sends to itself only along with another tile.";
     DeliveryMismatch = "delivery-mismatch": "What arrived is what the package declared.";
     UninitialisedRead = "uninitialised-read": "Kernels and the host read only what was written.";
