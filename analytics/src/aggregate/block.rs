@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::plan::Plan;
+use crate::profile::ProfileReport;
 
 /// Chunks that hold all samples of some tiles and none of others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,10 +13,10 @@ pub(crate) struct Block {
     pub(crate) chunks: Vec<usize>,
 }
 
-/// The blocks of the chunks that may match, ascending by tile.
-pub(crate) fn blocks(plan: &Plan<'_>) -> Vec<Block> {
-    let entries = plan.report.chunks();
-    let mut touched: Vec<usize> = (0..entries.len()).filter(|&at| plan.touches(at)).collect();
+/// The blocks of the chunks that `touches` picks by index, ascending by tile.
+pub(crate) fn blocks(report: &ProfileReport, touches: impl Fn(usize) -> bool) -> Vec<Block> {
+    let entries = report.chunks();
+    let mut touched: Vec<usize> = (0..entries.len()).filter(|&at| touches(at)).collect();
     touched.sort_by_key(|&at| entries[at].tiles.start);
     let mut blocks: Vec<Block> = Vec::new();
     for at in touched {

@@ -14,11 +14,11 @@ mod worker;
 
 pub use measures::Measures;
 
+pub(crate) use block::{Block, blocks};
 pub(crate) use longest::SampleRef;
 pub(crate) use measures::{float, ratio};
 pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, running_at};
 
-use block::{Block, blocks};
 use worker::{Tally, Worker};
 
 use crate::format::DecodeError;
@@ -36,7 +36,7 @@ pub(crate) struct Aggregate {
 
 /// Runs one pass.
 pub(crate) fn aggregate(plan: &Plan<'_>) -> Result<Aggregate, DecodeError> {
-    let blocks = blocks(plan);
+    let blocks = blocks(plan.report, |chunk| plan.touches(chunk));
     let worker = tally(plan, &blocks)?;
     Ok(finish(plan, worker))
 }

@@ -1,21 +1,59 @@
 //! The sample under the pointer.
 
-use crate::clock::ClockKind;
+use crate::aggregate::{SampleRef, running_at};
+use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
-use crate::profile::ProfileReport;
-use crate::query::SampleDetail;
+use crate::profile::{ChunkScratch, ProfileReport};
+use crate::query::{SampleDetail, detail};
 
 /// The sample of the tile at position `tile` of [`ProfileReport::tiles`] that runs at cycle `offset`
 /// of `clock`; `None` where nothing was recorded.
 ///
+/// Decodes the one chunk that can hold it.
+///
 /// # Errors
-/// Where the chunk that holds it cannot be decoded.
+/// Where that chunk cannot be decoded.
 pub fn hit(
     report: &ProfileReport,
     clock: ClockKind,
     tile: u32,
     offset: u64,
 ) -> Result<Option<SampleDetail>, DecodeError> {
-    let _ = (report, clock, tile, offset);
+    let Some(entry) = report.tiles().get(tile as usize) else {
+        return Ok(None);
+    };
+    let frame = Frame::new(report, clock);
+    let cycle = frame.origin(entry).saturating_add(offset);
+    let mut scratch = ChunkScratch::new();
+    for (index, chunk) in report.chunks().iter().enumerate() {
+        if !chunk.tiles.contains(&tile) || !chunk.cycles.contains(&cycle) {
+            continue;
+        }
+        report.decode_chunk(index, &mut scratch)?;
+        for span in scratch.spans.iter().filter(|span| span.tile == tile) {
+            let first = span.samples.start as usize;
+            let samples = first..span.samples.end as usize;
+            let running = running_at(
+                &scratch.start[samples.clone()],
+                &scratch.duration[samples],
+                cycle,
+            );
+            let Some(at) = running.map(|at| first + at).next() else {
+                continue;
+            };
+            let placed = frame.place(entry, scratch.start[at], scratch.duration[at]);
+            return Ok(placed.map(|placed| {
+                let sample = SampleRef {
+                    duration: placed.duration,
+                    tile,
+                    offset: placed.offset,
+                    ordinal: span.first_ordinal + (at - first) as u64,
+                    step: scratch.step[at],
+                    cut: placed.cut,
+                };
+                detail(report, &sample)
+            }));
+        }
+    }
     Ok(None)
 }

@@ -1,11 +1,17 @@
 //! View-sized answers for a timeline: a report and a viewport in, plain columns of cells out.
 //!
-//! The answer is bounded by the viewport's columns × rows, whatever the number of samples.
+//! The answer is bounded by the viewport's columns × rows, whatever the number of samples. Only chunks
+//! that the viewport touches are decoded. Cells carry the kernel, so that a painter can dim what is not
+//! in focus without asking again.
 
+mod cells;
+mod gather;
 mod hit;
 mod minimap;
+mod overview;
 mod raster;
 
 pub use hit::hit;
 pub use minimap::{KindShares, kind_shares};
+pub use overview::overview_raster;
 pub use raster::{CellKind, Raster, Viewport, raster};

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use crate::clock::ClockKind;
+use super::cells::{Grid, RowCells, Slots};
+use super::gather::for_each_tile;
+use super::overview::overview_raster;
+use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, SampleKind};
 
@@ -83,17 +86,161 @@ pub struct Raster {
     pub kinds: Vec<u8>,
     /// String id plus one of the kernel that took most cycles of that kind in the cell; 0 is none.
     pub kernels: Vec<u32>,
-    /// Part of the cell in samples that are not idle, in 1/255.
+    /// Compute cycles of the cell in 1/255 of its tiles × cycles, rounded down.
     pub busy: Vec<u8>,
     /// Whether the cells come from the file's overview: a coarser grid than asked for.
     pub from_overview: bool,
 }
 
-/// The cells of `viewport`.
+/// The cells of `viewport`, exactly; from the file's overview where samples were not loaded.
 ///
 /// # Errors
 /// Where a chunk that the viewport touches cannot be decoded.
 pub fn raster(report: &ProfileReport, viewport: &Viewport) -> Result<Raster, DecodeError> {
-    let _ = (report, viewport);
-    Ok(Raster::default())
+    if !report.pages_missing().is_empty()
+        && let Some(raster) = overview_raster(report, viewport)
+    {
+        return Ok(raster);
+    }
+    let area = Area::new(report, viewport);
+    let slots = Slots::new(report);
+    let mut raster = Raster::blank(viewport.columns, area.rows);
+    area.paint(report, &slots, &mut raster)?;
+    Ok(raster)
+}
+
+impl Raster {
+    /// Cells of which nothing is known.
+    pub(super) fn blank(columns: u32, rows: u32) -> Self {
+        let cells = columns as usize * rows as usize;
+        Self {
+            columns,
+            rows,
+            kinds: vec![CellKind::Nothing as u8; cells],
+            kernels: vec![0; cells],
+            busy: vec![0; cells],
+            from_overview: false,
+        }
+    }
+}
+
+/// A viewport on tiles that exist.
+pub(super) struct Area {
+    pub(super) frame: Frame,
+    pub(super) tiles: Range<u32>,
+    pub(super) cycles: Range<u64>,
+    pub(super) columns: u32,
+    pub(super) rows: u32,
+}
+
+impl Area {
+    pub(super) fn new(report: &ProfileReport, viewport: &Viewport) -> Self {
+        let count = u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
+        let end = viewport.tiles.end.min(count);
+        let tiles = viewport.tiles.start.min(end)..end;
+        let rows = viewport.rows.min(end - tiles.start);
+        Self {
+            frame: Frame::new(report, viewport.clock),
+            tiles,
+            cycles: viewport.cycles.clone(),
+            columns: viewport.columns,
+            rows,
+        }
+    }
+
+    /// Tiles of row `row`; never empty.
+    pub(super) fn tiles_of(&self, row: u32) -> Range<u32> {
+        let count = u64::from(self.tiles.end - self.tiles.start);
+        let bound = |row: u32| {
+            let before = u64::from(row) * count / u64::from(self.rows);
+            self.tiles.start + u32::try_from(before).unwrap_or(u32::MAX)
+        };
+        bound(row)..bound(row + 1)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0 || self.cycles.is_empty()
+    }
+
+    #[cfg(not(feature = "native"))]
+    fn paint(
+        &self,
+        report: &ProfileReport,
+        slots: &Slots,
+        raster: &mut Raster,
+    ) -> Result<(), DecodeError> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let cells = (
+            &mut raster.kinds[..],
+            &mut raster.kernels[..],
+            &mut raster.busy[..],
+        );
+        self.paint_rows(report, slots, 0..self.rows, cells)
+    }
+
+    /// Bands of rows in parallel; which thread paints a row does not change it.
+    #[cfg(feature = "native")]
+    fn paint(
+        &self,
+        report: &ProfileReport,
+        slots: &Slots,
+        raster: &mut Raster,
+    ) -> Result<(), DecodeError> {
+        use rayon::prelude::*;
+
+        if self.is_empty() {
+            return Ok(());
+        }
+        let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
+        let band = self.rows.div_ceil(threads.max(1)).max(1);
+        let cells = band as usize * self.columns as usize;
+        let bands = (raster.kinds.par_chunks_mut(cells))
+            .zip(raster.kernels.par_chunks_mut(cells))
+            .zip(raster.busy.par_chunks_mut(cells))
+            .enumerate();
+        bands.try_for_each(|(at, ((kinds, kernels), busy))| {
+            let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(band);
+            let rows = first..first.saturating_add(band).min(self.rows);
+            self.paint_rows(report, slots, rows, (kinds, kernels, busy))
+        })
+    }
+
+    fn paint_rows(
+        &self,
+        report: &ProfileReport,
+        slots: &Slots,
+        rows: Range<u32>,
+        cells: (&mut [u8], &mut [u32], &mut [u8]),
+    ) -> Result<(), DecodeError> {
+        let (kinds, kernels, busy) = cells;
+        let columns = self.columns as usize;
+        let tiles = self.tiles_of(rows.start).start..self.tiles_of(rows.end - 1).end;
+        let mut row_cells = RowCells::new(slots, Grid::new(&self.cycles, self.columns));
+        let mut row = rows.start;
+        for_each_tile(
+            report,
+            self.frame,
+            tiles,
+            self.cycles.clone(),
+            |tile, samples| {
+                let entry = &report.tiles()[tile as usize];
+                row_cells.add_tile(samples.iter().filter_map(|(start, duration, step)| {
+                    let placed = self.frame.place(entry, start, duration)?;
+                    Some((placed.offset, placed.end(), step))
+                }));
+                if tile + 1 == self.tiles_of(row).end {
+                    let at = (row - rows.start) as usize * columns;
+                    let of_row = at..at + columns;
+                    row_cells.finish(
+                        &mut kinds[of_row.clone()],
+                        &mut kernels[of_row.clone()],
+                        &mut busy[of_row],
+                    );
+                    row += 1;
+                }
+            },
+        )
+    }
 }
