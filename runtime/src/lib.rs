@@ -6,4 +6,5 @@ pub mod host;
 pub mod kernels;
 pub mod machine;
 pub mod package;
+mod record;
 pub mod sim;

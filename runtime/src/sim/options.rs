@@ -3,7 +3,9 @@
 use analytics::profile::Granularity;
 use analytics::units::{Cycles, RawCounter};
 
+use crate::exchange::Untested;
 use crate::kernels::Generation;
+use crate::machine::arch;
 
 /// How the AMP unit rounds its F32 accumulator to F16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,8 +30,8 @@ pub struct TimingParameters {
 impl Default for TimingParameters {
     fn default() -> Self {
         Self {
-            release: Cycles::new(138),
-            exit: Cycles::new(123),
+            release: arch::BARRIER_RELEASE,
+            exit: arch::EXCHANGE_EXIT,
         }
     }
 }
@@ -53,6 +55,8 @@ pub struct RunOptions {
     pub generation: Option<Generation>,
     /// Record a profile this finely; `None` records none.
     pub profile: Option<Granularity>,
+    /// What to do about exchange encodings that no hardware run has exercised.
+    pub untested: Untested,
     /// Fixed times of a superstep.
     pub timing: TimingParameters,
 }

@@ -1,0 +1,189 @@
+//! The profile recorder: boundaries of the simulated tiles in, samples at a granularity out.
+//!
+//! On every tile each epoch is `synchronization` (own arrival to release), `exchange` (release to own
+//! exit), then per compute phase `compute` (launch to rendezvous) or `idle`. A tile without a kernel
+//! reaches its next boundary at once, so its waiting belongs to the synchronization that follows.
+//! Sampling costs no cycles. A Repeat shows its first iteration in detail and the others as one
+//! `repeat-remainder`. Counters are 32 bits and wrap.
+
+mod header;
+mod regions;
+mod steps;
+mod transfers;
+
+use analytics::format::{ProfileWriter, WriteError};
+use analytics::profile::{ExchangeActivity, Granularity, ProfileHeader};
+use analytics::units::{Cycles, RawCounter, StepId};
+
+pub(crate) use header::header;
+
+use crate::package::{Call, FlatItem, Package};
+use regions::Regions;
+use steps::Steps;
+
+/// Where in the schedule a boundary belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Position in the flattened schedule, a Repeat body counted once.
+    pub(crate) phase: u32,
+    /// Exchange epoch.
+    pub(crate) epoch: u32,
+}
+
+/// An instant of each logical tile, in cycles since the run began.
+pub(crate) type Instants = [u64];
+
+/// Records samples while a run goes on.
+pub(crate) struct Recorder<'a> {
+    package: &'a Package,
+    granularity: Granularity,
+    counter_start: RawCounter,
+    writer: ProfileWriter,
+    steps: Steps<'a>,
+    regions: Regions,
+}
+
+impl<'a> Recorder<'a> {
+    /// A recorder for a run whose tiles start at these instants.
+    pub(crate) fn new(
+        package: &'a Package,
+        flat: &'a [FlatItem],
+        header: &ProfileHeader,
+        counter_start: RawCounter,
+        starts: &Instants,
+    ) -> Self {
+        let mut writer = ProfileWriter::new(header);
+        for &tile in &package.target.tile_mapping {
+            writer.begin_tile(tile);
+        }
+        Self {
+            package,
+            granularity: header.granularity,
+            counter_start,
+            writer,
+            steps: Steps::new(package, flat, header.granularity),
+            regions: Regions::new(header.granularity, starts),
+        }
+    }
+
+    /// All tiles waited from `arrivals` to `release`, then exchanged until their `exits`.
+    pub(crate) fn exchange(
+        &mut self,
+        place: Place,
+        exchange: u32,
+        arrivals: &Instants,
+        release: u64,
+        exits: &Instants,
+        activities: &[Vec<ExchangeActivity>],
+    ) {
+        let label = self.steps.exchange_region(exchange);
+        self.enter_region(place, &label, arrivals);
+        if !self.is_detailed() {
+            return;
+        }
+        for tile in 0..arrivals.len() {
+            let sync = self
+                .steps
+                .synchronization(&mut self.writer, place, exchange, tile);
+            self.sample(tile, arrivals[tile], release, sync, &[]);
+            let step = self.steps.exchange(&mut self.writer, place, exchange, tile);
+            let own = activities.get(tile).map_or(&[][..], Vec::as_slice);
+            self.sample(tile, release, exits[tile], step, own);
+        }
+    }
+
+    /// Tiles ran their calls of a compute phase from `starts` on, each call as long as `cycles` says.
+    pub(crate) fn compute(
+        &mut self,
+        place: Place,
+        phase: u32,
+        starts: &Instants,
+        calls: &[&'a [Call]],
+        cycles: impl Fn(&Call) -> Cycles,
+    ) {
+        let label = self.steps.compute_region(phase);
+        self.enter_region(place, &label, starts);
+        if !self.is_detailed() {
+            return;
+        }
+        for (tile, own) in calls.iter().enumerate() {
+            let mut now = starts[tile];
+            if own.is_empty() {
+                let step = self.steps.idle(&mut self.writer, place, phase);
+                self.sample(tile, now, now, step, &[]);
+            }
+            for merged in self.steps.merge(own) {
+                let length: Cycles = merged.iter().map(&cycles).sum();
+                let step = self.steps.compute(&mut self.writer, place, phase, merged);
+                self.sample(tile, now, now + length.get(), step, &[]);
+                now += length.get();
+            }
+        }
+    }
+
+    /// The later `iterations` of a Repeat, from the end of the first to the end of the last.
+    pub(crate) fn remainder(
+        &mut self,
+        place: Place,
+        iterations: u32,
+        starts: &Instants,
+        ends: &Instants,
+    ) {
+        if self.granularity == Granularity::Graph {
+            return;
+        }
+        self.leave_region(place.phase, starts);
+        let step = self.steps.remainder(&mut self.writer, place, iterations);
+        for tile in 0..starts.len() {
+            self.sample(tile, starts[tile], ends[tile], step, &[]);
+        }
+        self.regions.resume(ends);
+    }
+
+    /// The file of a run whose tiles ended at these instants, after `phases` schedule positions.
+    pub(crate) fn finish(mut self, phases: u32, ends: &Instants) -> Result<Vec<u8>, WriteError> {
+        self.leave_region(phases, ends);
+        self.writer.finish()
+    }
+
+    const fn is_detailed(&self) -> bool {
+        matches!(self.granularity, Granularity::Phase | Granularity::Step)
+    }
+
+    fn enter_region(&mut self, place: Place, label: &str, now: &Instants) {
+        if self.regions.continues(label) {
+            return;
+        }
+        self.leave_region(place.phase, now);
+        self.regions.open(place, label);
+    }
+
+    fn leave_region(&mut self, phase_end: u32, now: &Instants) {
+        let Some(region) = self.regions.close() else {
+            return;
+        };
+        let step = if self.granularity == Granularity::Graph {
+            Steps::graph(&mut self.writer)
+        } else {
+            self.steps.region(&mut self.writer, &region, phase_end)
+        };
+        for tile in 0..now.len() {
+            self.sample(tile, self.regions.starts()[tile], now[tile], step, &[]);
+        }
+        self.regions.resume(now);
+    }
+
+    fn sample(
+        &mut self,
+        tile: usize,
+        start: u64,
+        end: u64,
+        step: StepId,
+        activities: &[ExchangeActivity],
+    ) {
+        let counter = |instant| self.counter_start.after(Cycles::new(instant));
+        let physical = self.package.target.tile_mapping[tile];
+        self.writer
+            .sample(physical, counter(start), counter(end), step, activities);
+    }
+}

@@ -1,0 +1,394 @@
+//! What a sample points to: operation, kernel, metadata and work, as detailed as the granularity asks.
+
+use std::collections::HashMap;
+
+use analytics::format::ProfileWriter;
+use analytics::profile::{Granularity, SampleKind, StepDescriptor, WorkEstimate};
+use analytics::units::StepId;
+
+use super::Place;
+use super::regions::Region;
+use super::transfers::{Traffic, lines, traffic};
+use crate::kernels;
+use crate::machine::arch::WORKERS;
+use crate::package::{Call, CallTemplate, FlatItem, Package};
+
+type Pairs = Vec<(String, String)>;
+
+/// A step that many tiles share, so that its texts are put together once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Synchronization {
+        place: u32,
+        epoch: u32,
+        next: Option<u32>,
+    },
+    Exchange {
+        place: u32,
+        epoch: u32,
+        next: Option<u32>,
+        traffic: Traffic,
+    },
+    Compute {
+        place: u32,
+        epoch: u32,
+        template: u32,
+        calls: usize,
+    },
+    Idle {
+        place: u32,
+        epoch: u32,
+    },
+}
+
+/// Builds steps and remembers the shared ones.
+pub(super) struct Steps<'a> {
+    package: &'a Package,
+    flat: &'a [FlatItem],
+    is_fine: bool,
+    known: HashMap<Key, StepId>,
+    /// Traffic of the tiles, by exchange; `step` granularity adds a line for each transfer.
+    traffic: HashMap<u32, Vec<Traffic>>,
+    lines: HashMap<u32, Vec<Pairs>>,
+}
+
+impl<'a> Steps<'a> {
+    pub(super) fn new(
+        package: &'a Package,
+        flat: &'a [FlatItem],
+        granularity: Granularity,
+    ) -> Self {
+        Self {
+            package,
+            flat,
+            is_fine: granularity == Granularity::Step,
+            known: HashMap::new(),
+            traffic: HashMap::new(),
+            lines: HashMap::new(),
+        }
+    }
+
+    /// The label that decides the region of an exchange.
+    pub(super) fn exchange_region(&self, exchange: u32) -> String {
+        let exchange = &self.package.exchanges[exchange as usize];
+        label(&exchange.region, &exchange.operation)
+    }
+
+    /// The label that decides the region of a compute phase.
+    pub(super) fn compute_region(&self, phase: u32) -> String {
+        let phase = &self.package.compute_phases[phase as usize];
+        label(&phase.region, &phase.operation)
+    }
+
+    /// The wait at a barrier.
+    pub(super) fn synchronization(
+        &mut self,
+        writer: &mut ProfileWriter,
+        place: Place,
+        exchange: u32,
+        tile: usize,
+    ) -> StepId {
+        let next = self.next_call(place.phase, tile);
+        let key = Key::Synchronization {
+            place: place.phase,
+            epoch: place.epoch,
+            next,
+        };
+        if let Some(&step) = self.known.get(&key) {
+            return step;
+        }
+        let mut step = self.exchange_base(place, exchange, SampleKind::Synchronization, "sync");
+        step.metadata.extend(self.next_pairs(next));
+        self.remember(writer, key, &step)
+    }
+
+    /// The exchange of one tile.
+    pub(super) fn exchange(
+        &mut self,
+        writer: &mut ProfileWriter,
+        place: Place,
+        exchange: u32,
+        tile: usize,
+    ) -> StepId {
+        let next = self.next_call(place.phase, tile);
+        let own = self.traffic_of(exchange, tile);
+        let key = Key::Exchange {
+            place: place.phase,
+            epoch: place.epoch,
+            next,
+            traffic: own,
+        };
+        if let Some(&step) = self.known.get(&key).filter(|_| !self.is_fine) {
+            return step;
+        }
+        let mut step = self.exchange_base(place, exchange, SampleKind::Exchange, "exchange");
+        step.exchange_event_cycles = self.package.exchanges[exchange as usize].event_cycles;
+        step.metadata.extend([
+            pair("active", own != Traffic::default()),
+            pair("send_count", own.sends),
+            pair("receive_count", own.receives),
+            pair("send_bytes", own.send_bytes),
+            pair("receive_bytes", own.receive_bytes),
+            pair("bytes", own.send_bytes + own.receive_bytes),
+        ]);
+        step.metadata.extend(self.next_pairs(next));
+        if self.is_fine {
+            step.metadata.extend(self.lines_of(exchange, tile));
+            return writer.step(&step);
+        }
+        self.remember(writer, key, &step)
+    }
+
+    /// A tile without a kernel in a compute phase.
+    pub(super) fn idle(&mut self, writer: &mut ProfileWriter, place: Place, phase: u32) -> StepId {
+        let key = Key::Idle {
+            place: place.phase,
+            epoch: place.epoch,
+        };
+        if let Some(&step) = self.known.get(&key) {
+            return step;
+        }
+        let step = self.compute_base(place, phase, SampleKind::Idle, "idle");
+        self.remember(writer, key, &step)
+    }
+
+    /// Splits a tile's calls of one phase into samples: one a call at `step` granularity, otherwise
+    /// one for each run of calls of the same template.
+    pub(super) fn merge<'c>(
+        &self,
+        calls: &'c [Call],
+    ) -> impl Iterator<Item = &'c [Call]> + use<'c> {
+        let is_fine = self.is_fine;
+        calls.chunk_by(move |a, b| !is_fine && a.template == b.template)
+    }
+
+    /// Calls of one template that follow each other.
+    pub(super) fn compute(
+        &mut self,
+        writer: &mut ProfileWriter,
+        place: Place,
+        phase: u32,
+        calls: &[Call],
+    ) -> StepId {
+        let Some(first) = calls.first() else {
+            return self.idle(writer, place, phase);
+        };
+        let Place {
+            phase: position,
+            epoch,
+        } = place;
+        let (template, count) = (first.template, calls.len());
+        let key = Key::Compute {
+            place: position,
+            epoch,
+            template,
+            calls: count,
+        };
+        if let Some(&step) = self.known.get(&key).filter(|_| !self.is_fine) {
+            return step;
+        }
+        let template = &self.package.call_templates[template as usize];
+        let mut step = self.compute_base(place, phase, SampleKind::Compute, &template.symbol);
+        let role = &self.package.compute_phases[phase as usize].role;
+        if !template.metadata.iter().any(|(name, _)| name == "role") && !role.is_empty() {
+            step.metadata.push(pair("role", role));
+        }
+        step.metadata.extend(template.metadata.iter().cloned());
+        step.metadata.extend([
+            pair("worker_count", WORKERS),
+            pair("active_commands", count),
+        ]);
+        if count > 1 {
+            step.metadata
+                .extend([pair("invocations", count), pair("uniformInvocations", true)]);
+        }
+        step.estimate = sum(template, count);
+        if self.is_fine {
+            step.metadata.extend(operand_pairs(template, first));
+            return writer.step(&step);
+        }
+        self.remember(writer, key, &step)
+    }
+
+    /// The later iterations of a Repeat.
+    pub(super) fn remainder(
+        &self,
+        writer: &mut ProfileWriter,
+        place: Place,
+        iterations: u32,
+    ) -> StepId {
+        let operation = match self.flat.get(place.phase as usize) {
+            Some(&FlatItem::Exchange(index)) => &self.package.exchanges[index as usize].operation,
+            Some(&FlatItem::Compute(index)) => {
+                &self.package.compute_phases[index as usize].operation
+            }
+            None => "",
+        };
+        let mut step = base(place, SampleKind::Compute, operation, "repeat-remainder");
+        step.metadata = vec![pair("iterations", iterations)];
+        writer.step(&step)
+    }
+
+    /// A run of one label, or the whole run at `graph` granularity.
+    pub(super) fn region(
+        &self,
+        writer: &mut ProfileWriter,
+        region: &Region,
+        phase_end: u32,
+    ) -> StepId {
+        let mut step = base(
+            region.place,
+            SampleKind::Compute,
+            &region.label,
+            &region.label,
+        );
+        step.epoch = 0;
+        step.metadata = vec![
+            pair("phase_start", region.place.phase),
+            pair("phase_end", phase_end),
+        ];
+        writer.step(&step)
+    }
+
+    /// The whole run.
+    pub(super) fn graph(writer: &mut ProfileWriter) -> StepId {
+        let place = Place { phase: 0, epoch: 0 };
+        writer.step(&base(place, SampleKind::Compute, "graph", ""))
+    }
+
+    fn remember(&mut self, writer: &mut ProfileWriter, key: Key, step: &StepDescriptor) -> StepId {
+        let id = writer.step(step);
+        self.known.insert(key, id);
+        id
+    }
+
+    fn exchange_base(
+        &self,
+        place: Place,
+        exchange: u32,
+        kind: SampleKind,
+        kernel: &str,
+    ) -> StepDescriptor {
+        let exchange = &self.package.exchanges[exchange as usize];
+        let mut step = base(place, kind, &exchange.operation, kernel);
+        step.metadata.extend(region_pair(&exchange.region));
+        step
+    }
+
+    fn compute_base(
+        &self,
+        place: Place,
+        phase: u32,
+        kind: SampleKind,
+        kernel: &str,
+    ) -> StepDescriptor {
+        let phase = &self.package.compute_phases[phase as usize];
+        let mut step = base(place, kind, &phase.operation, kernel);
+        step.metadata.extend(region_pair(&phase.region));
+        step
+    }
+
+    /// Template of the tile's first call between this schedule position and the next exchange.
+    fn next_call(&self, position: u32, tile: usize) -> Option<u32> {
+        let calls = &self.package.tiles[tile].calls;
+        let following = self.flat.get(position as usize + 1..)?;
+        following
+            .iter()
+            .map_while(|item| match item {
+                FlatItem::Compute(phase) => Some(*phase),
+                FlatItem::Exchange(_) => None,
+            })
+            .find_map(|phase| {
+                let index = calls.partition_point(|call| call.phase < phase);
+                calls
+                    .get(index)
+                    .filter(|call| call.phase == phase)
+                    .map(|call| call.template)
+            })
+    }
+
+    fn next_pairs(&self, next: Option<u32>) -> Pairs {
+        let Some(template) = next.map(|index| &self.package.call_templates[index as usize]) else {
+            return Vec::new();
+        };
+        let mut pairs = vec![pair("next_kernel", &template.symbol)];
+        for (name, value) in &template.metadata {
+            if ["role", "layer"].contains(&name.as_str()) {
+                pairs.push((format!("next_{name}"), value.clone()));
+            }
+        }
+        pairs
+    }
+
+    fn traffic_of(&mut self, exchange: u32, tile: usize) -> Traffic {
+        let package = self.package;
+        self.traffic
+            .entry(exchange)
+            .or_insert_with(|| traffic(&package.exchanges[exchange as usize], package.tiles.len()))
+            [tile]
+    }
+
+    fn lines_of(&mut self, exchange: u32, tile: usize) -> Pairs {
+        let package = self.package;
+        self.lines
+            .entry(exchange)
+            .or_insert_with(|| lines(&package.exchanges[exchange as usize], package.tiles.len()))
+            [tile]
+            .clone()
+    }
+}
+
+/// A region's label; without one, each operation is a region.
+fn label(region: &str, operation: &str) -> String {
+    if region.is_empty() {
+        operation.to_owned()
+    } else {
+        region.to_owned()
+    }
+}
+
+fn base(place: Place, kind: SampleKind, operation: &str, kernel: &str) -> StepDescriptor {
+    StepDescriptor {
+        kind,
+        phase: place.phase,
+        epoch: place.epoch,
+        operation: operation.to_owned(),
+        kernel: kernel.to_owned(),
+        exchange_event_cycles: 0,
+        metadata: Vec::new(),
+        estimate: None,
+    }
+}
+
+fn pair(name: &str, value: impl ToString) -> (String, String) {
+    (name.to_owned(), value.to_string())
+}
+
+fn region_pair(region: &str) -> Option<(String, String)> {
+    (!region.is_empty()).then(|| pair("semantic_region", region))
+}
+
+/// The work of `count` calls; unknown for one is unknown for all.
+fn sum(template: &CallTemplate, count: usize) -> Option<WorkEstimate> {
+    template.estimate.as_ref().map(|one| WorkEstimate {
+        useful: one.useful.times(count as u64),
+        physical: one.physical.times(count as u64),
+        basis: one.basis.clone(),
+    })
+}
+
+/// Address of each operand, `output_address` and `input_0_address` on.
+fn operand_pairs(template: &CallTemplate, call: &Call) -> Pairs {
+    let operands = kernels::operands(&template.kernel);
+    let mut pairs = vec![pair("kernelSpec", format!("{:?}", template.kernel))];
+    for (index, (operand, address)) in operands.iter().zip(&call.operands).enumerate() {
+        let name = match index.checked_sub(1) {
+            None => "output".to_owned(),
+            Some(input) => format!("input_{input}"),
+        };
+        pairs.push((format!("{name}_address"), format!("{address:#x}")));
+        pairs.push((format!("{name}_bytes"), operand.bytes.to_string()));
+        pairs.push((format!("{name}_operand"), operand.name.to_owned()));
+    }
+    pairs
+}

@@ -1,0 +1,46 @@
+//! The parameters of a run with their provenance, for reports and profile headers.
+
+use super::options::{Rounding, RunOptions};
+use super::program::Program;
+
+/// Name and value of each, in a fixed order.
+pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(String, String)> {
+    let timing = &options.timing;
+    let rounding = match options.rounding {
+        Rounding::NearestEven => "nearest-even",
+        Rounding::Stochastic => "stochastic",
+    };
+    let assumed = [
+        "split of the superstep overhead into release and exit",
+        "sampling costs nothing beyond it",
+        "route formula from the vendor's fabric model, never time-stamped",
+    ]
+    .join("; ");
+    let kernels = program.assumed_kernels().join(" ");
+    let pairs = [
+        ("kernel_generation", program.generation.name().to_owned()),
+        ("rounding", rounding.to_owned()),
+        ("start_skew_cycles", options.start_skew.get().to_string()),
+        ("superstep_release_cycles", timing.release.get().to_string()),
+        ("superstep_exit_cycles", timing.exit.get().to_string()),
+        (
+            "superstep_basis",
+            "release + exit = 261, the mean of eleven published C600 overheads (229 to 295)"
+                .to_owned(),
+        ),
+        ("timing_only", options.timing_only.to_string()),
+        ("assumed_constants", assumed),
+        (
+            "assumed_kernels",
+            if kernels.is_empty() {
+                "none".to_owned()
+            } else {
+                kernels
+            },
+        ),
+    ];
+    pairs
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
