@@ -1,1 +1,5 @@
-//! Placeholder.
+#![doc = include_str!("../README.md")]
+
+pub mod chromium;
+pub mod stack;
+pub mod tab;
