@@ -1,66 +1,34 @@
-//! Maps a model block onto the tiles: plan, place, schedule, encode, lower.
+#![doc = include_str!("../README.md")]
 
+mod attempt;
 mod error;
 pub mod exchange;
 pub mod graph;
 mod instrument;
 pub mod layout;
+pub mod lower;
 mod options;
 pub mod place;
 pub mod plan;
 pub mod program;
+mod report;
 pub mod timing;
 
 pub use error::CompileError;
 pub use options::{OperandPolicy, Options, PredictedCycles, Progress, ProgressSink, TILES_MAX};
+pub use report::{CompileReport, Compiled, ExchangeReport};
 
-use analytics::units::{Bytes, Cycles};
+use rayon::prelude::*;
+use runtime::machine::topology::Topology;
+use runtime::package::MemoryRange;
+
+use attempt::{ATTEMPTS_MAX, Reserve};
+use exchange::{ExchangeContext, Schedule, Transfer};
 use graph::Graph;
-use runtime::package::Package;
+use lower::{EncodedExchange, Lowering};
+use place::Arena;
+use program::Program;
 use timing::Timings;
-
-/// What a compilation gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compiled {
-    /// What the device runs; equal input gives an equal package.
-    pub package: Package,
-    /// Wall time of each stage.
-    pub timings: Timings,
-    /// What was chosen and what it costs.
-    pub report: CompileReport,
-}
-
-/// What was chosen and what it costs; nothing here varies from run to run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CompileReport {
-    /// The plan in its text form, one line an operation.
-    pub plan: Vec<String>,
-    /// Predicted cycles of each operation, in order.
-    pub predicted: Vec<PredictedCycles>,
-    /// Ranked candidates of each operation with their predicted cycles by part, for people.
-    pub explain: String,
-    /// Each exchange in schedule order.
-    pub exchanges: Vec<ExchangeReport>,
-    /// Largest end of the buffers and rows over the tiles, in bytes of SRAM used.
-    pub tile_bytes_max: Bytes,
-    /// Largest table of encoded rows of one tile.
-    pub row_bytes_max: Bytes,
-}
-
-/// What one exchange moves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExchangeReport {
-    /// The operation it serves.
-    pub operation: String,
-    /// Transfers, a multicast counted once.
-    pub transfers: u64,
-    /// Bytes sent, a multicast counted once.
-    pub sent: Bytes,
-    /// Longest row in events.
-    pub horizon: Cycles,
-    /// The least that the busiest endpoint needs.
-    pub bound: Cycles,
-}
 
 /// Compiles a graph for the device.
 ///
@@ -72,11 +40,160 @@ pub fn compile(
     progress: ProgressSink<'_>,
 ) -> Result<Compiled, CompileError> {
     graph.validate()?;
+    options.validate()?;
     let mut timings = Timings::default();
-    timings.stage("plan", progress, || ());
-    let problem = format!("compiling for {} tiles is not there yet", options.tiles);
-    Err(CompileError::Option {
-        name: "tiles",
-        problem,
+    let mut reserve = Reserve::default();
+    for _ in 1..ATTEMPTS_MAX {
+        match attempt(graph, options, reserve, (&mut timings, progress)) {
+            Err(error) => reserve = reserve.after(&error).ok_or(error)?,
+            Ok(compiled) => {
+                return Ok(Compiled {
+                    timings,
+                    ..compiled
+                });
+            }
+        }
+    }
+    let compiled = attempt(graph, options, reserve, (&mut timings, progress))?;
+    Ok(Compiled {
+        timings,
+        ..compiled
     })
+}
+
+/// The stages in order.
+fn attempt(
+    graph: &Graph,
+    options: &Options,
+    reserve: Reserve,
+    (timings, progress): (&mut Timings, ProgressSink<'_>),
+) -> Result<Compiled, CompileError> {
+    let mut stage = Stages { timings, progress };
+    let plan = stage.run("plan", || plan::plan(graph, options, reserve.plan_bytes))?;
+    let program = stage.run("expand", || program::expand(graph, &plan))?;
+    let arena = reserve.arena(&program);
+    let placement = stage.run("place", || place::place(&program, &arena))?;
+    stage
+        .run("verify", || place::verify(&program, &placement))
+        .map_err(|fault| CompileError::Verify {
+            stage: "place",
+            problem: fault.to_string(),
+        })?;
+    let transfers = stage.run("transfers", || {
+        let exchanges: Vec<_> = program.exchanges().collect();
+        let resolve = |&(step, moves)| (step, lower::transfers(&program, &placement, moves));
+        exchanges.par_iter().map(resolve).collect::<Vec<_>>()
+    });
+    let device = Device::new(&program, &arena);
+    let schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
+    let exchanges = stage.run("encode", || device.encode(&program, transfers, &schedules))?;
+    stage.run("verify", || device.verify(&exchanges))?;
+    let package = stage.run("lower", || {
+        lower::lower(&Lowering {
+            graph,
+            options,
+            plan: &plan,
+            program: &program,
+            placement: &placement,
+            exchanges: &exchanges,
+            arena: &arena,
+        })
+    })?;
+    let report = CompileReport::new(&plan, &program, &exchanges, &package);
+    Ok(Compiled {
+        package,
+        timings: Timings::default(),
+        report,
+    })
+}
+
+/// Runs stages under their names.
+struct Stages<'a> {
+    timings: &'a mut Timings,
+    progress: ProgressSink<'a>,
+}
+
+impl Stages<'_> {
+    fn run<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
+        self.timings.stage(name, self.progress, run)
+    }
+}
+
+/// The exchange back end's view of the device; exchanges are independent of each other.
+struct Device {
+    topology: Topology,
+    row_code: Vec<MemoryRange>,
+}
+
+impl Device {
+    fn new(program: &Program, arena: &Arena) -> Self {
+        let rows = arena.rows();
+        let guard = runtime::machine::sram::FETCH_GUARD_BYTES;
+        let range = MemoryRange {
+            address: rows.start,
+            bytes: rows.end - rows.start - guard,
+        };
+        let topology = Topology::first_tiles(program.tiles);
+        Self {
+            topology,
+            row_code: vec![range; usize::from(program.tiles)],
+        }
+    }
+
+    fn context(&self) -> ExchangeContext<'_> {
+        ExchangeContext {
+            topology: &self.topology,
+            row_code: &self.row_code,
+        }
+    }
+
+    fn schedule(
+        &self,
+        program: &Program,
+        exchanges: &[(u32, Vec<Transfer>)],
+    ) -> Result<Vec<Schedule>, CompileError> {
+        let schedule = |(step, transfers): &(u32, Vec<Transfer>)| {
+            exchange::schedule(transfers, &self.context())
+                .map_err(|error| exchange_error(program, *step, &error))
+        };
+        exchanges.par_iter().map(schedule).collect()
+    }
+
+    fn encode(
+        &self,
+        program: &Program,
+        exchanges: Vec<(u32, Vec<Transfer>)>,
+        schedules: &[Schedule],
+    ) -> Result<Vec<EncodedExchange>, CompileError> {
+        let mut encoded = Vec::new();
+        for ((step, transfers), schedule) in exchanges.into_iter().zip(schedules) {
+            let rows = exchange::encode(schedule, &self.context())
+                .map_err(|error| exchange_error(program, step, &error))?;
+            encoded.push(EncodedExchange {
+                step,
+                transfers,
+                rows,
+            });
+        }
+        Ok(encoded)
+    }
+
+    fn verify(&self, exchanges: &[EncodedExchange]) -> Result<(), CompileError> {
+        exchanges.par_iter().try_for_each(|each| {
+            exchange::verify(&each.rows, &each.transfers, &self.context()).map_err(|error| {
+                CompileError::Verify {
+                    stage: "exchange",
+                    problem: error.to_string(),
+                }
+            })
+        })
+    }
+}
+
+fn exchange_error(program: &Program, step: u32, error: &dyn std::error::Error) -> CompileError {
+    let operation = program.steps[step as usize].operation.clone();
+    CompileError::Exchange {
+        operation,
+        problem: error.to_string(),
+    }
 }

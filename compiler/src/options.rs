@@ -3,6 +3,7 @@
 
 use analytics::units::Cycles;
 
+use crate::error::CompileError;
 use crate::plan::PlanConstraint;
 
 /// Tiles of an IPU21.
@@ -47,6 +48,30 @@ pub struct Options {
     pub plan_constraints: Vec<PlanConstraint>,
     /// Flags in effect, for the manifest, in a fixed order.
     pub flags: Vec<(String, String)>,
+}
+
+impl Options {
+    /// Checks the ranges of the options.
+    ///
+    /// # Errors
+    /// [`CompileError::Option`] naming the option.
+    pub(crate) fn validate(&self) -> Result<(), CompileError> {
+        if !(1..=TILES_MAX).contains(&self.tiles) {
+            let problem = format!("{} is outside 1..={TILES_MAX}", self.tiles);
+            return Err(CompileError::Option {
+                name: "tiles",
+                problem,
+            });
+        }
+        if self.clock_hz == 0 {
+            let problem = "must be positive".to_owned();
+            return Err(CompileError::Option {
+                name: "clock-hz",
+                problem,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// Progress of a stage, reported from any thread.

@@ -7,6 +7,7 @@ use analytics::units::Cycles;
 use runtime::kernels::{Generation, cycles};
 use runtime::package::{KernelSpec, MemoryClass};
 
+use crate::instrument::class_name;
 use crate::layout::{LANES, UNIT_BYTES};
 use crate::options::{OperandPolicy, PredictedCycles};
 use crate::place::{Arena, Request, allocate};
@@ -130,26 +131,39 @@ fn endpoint(units: u32, messages: u32) -> Cycles {
     Cycles::new(u64::from(units) * UNIT_WORDS + u64::from(messages) * MESSAGE_GAP)
 }
 
-/// Whether the fullest tile holds the plan beside `others` bytes of other values; what is lacking if not.
-pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<(), String> {
+/// What the fullest tile has no room for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Lack {
+    /// Size of the buffer that finds no place.
+    pub(crate) bytes: u64,
+    /// The buffer, its class and what is live with it.
+    pub(crate) what: String,
+}
+
+/// Whether the fullest tile holds the plan beside `others` bytes of other values.
+pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<(), Lack> {
     let shard = Shard::new(problem, plan);
     let (panels, coefficients, result) = shard.units();
-    let limit = 1 << 15;
-    if panels > limit || coefficients > limit || result > limit {
-        return Err(format!(
-            "a block of {} bytes",
-            panels.max(coefficients).max(result) * 32
-        ));
+    let arena = Arena::with_rows(0);
+    let limit = (arena.interleaved.end - arena.standard.start) / UNIT_BYTES;
+    let largest = panels.max(coefficients).max(result);
+    if largest > limit {
+        let bytes = u64::from(largest) * u64::from(UNIT_BYTES);
+        return Err(Lack {
+            bytes,
+            what: format!("a block of {bytes} bytes in any memory"),
+        });
     }
     let (requests, names) = requests(plan, &shard, others);
-    allocate(&requests, &Arena::with_rows(0))
-        .map(|_| ())
-        .map_err(|failure| {
-            let (request, name) = (&requests[failure.request], names[failure.request]);
-            let class = crate::instrument::class_name(request.class);
-            let (bytes, live) = (request.bytes, failure.live);
-            format!("{bytes} bytes of {name} in {class} memory beside {live} live bytes")
-        })
+    allocate(&requests, &arena).map(|_| ()).map_err(|failure| {
+        let (request, name) = (&requests[failure.request], names[failure.request]);
+        let (bytes, live, class) = (request.bytes, failure.live, class_name(request.class));
+        let what = format!("{bytes} bytes of {name} in {class} memory beside {live} live bytes");
+        Lack {
+            bytes: u64::from(bytes),
+            what,
+        }
+    })
 }
 
 /// What the fullest tile allocates for the operation, in the shape of its lifetimes.

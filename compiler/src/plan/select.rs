@@ -6,7 +6,7 @@ use runtime::package::MemoryClass;
 use crate::graph::{Graph, Operation, ValueId};
 use crate::options::Options;
 
-use super::candidate::{Candidate, fits, price};
+use super::candidate::{Candidate, Lack, fits, price};
 use super::explain::explain;
 use super::{GemmPlan, Grid, Orientation, Plan, PlanConstraint, PlanError, Problem};
 
@@ -105,30 +105,60 @@ fn rank(graph: &Graph, options: &Options, index: usize, reserve: u64) -> Result<
                         [false; 2],
                     ));
                 }
-                Err(problem) => lacking = lacking.or(Some(problem)),
+                Err(lack) => lacking = lacking.into_iter().chain(lack).min(),
             }
         }
     }
     feasible.sort_by_key(|each| key(each.predicted.total(), &each.plan));
     if feasible.is_empty() {
-        let lacking = lacking.unwrap_or_else(|| "a plan that obeys the constraint".to_owned());
-        let values: u64 = graph
-            .values()
-            .iter()
-            .map(|value| value.elements() * 2)
-            .sum();
-        let problem = format!(
-            "none of {tried} grids fits {} tiles: no room for {lacking}; all values together take {} \
-             bytes a tile; use more tiles or a smaller shape",
-            options.tiles,
-            values / u64::from(options.tiles)
-        );
-        return Err(PlanError::NoPlan {
-            operation: operation.name.clone(),
-            problem,
-        });
+        return Err(refusal(
+            graph,
+            options,
+            operation,
+            constraint,
+            (tried, lacking),
+        ));
     }
     Ok(Ranked { feasible, tried })
+}
+
+/// Why no grid works: a constraint that none obeys, or memory.
+fn refusal(
+    graph: &Graph,
+    options: &Options,
+    operation: &Operation,
+    constraint: Option<&PlanConstraint>,
+    (tried, lacking): (usize, Option<Lack>),
+) -> PlanError {
+    let values: u64 = graph
+        .values()
+        .iter()
+        .map(|value| value.elements() * 2)
+        .sum();
+    let problem = match (lacking, constraint) {
+        (None, Some(constraint)) => {
+            let problem = "no grid with these parts obeys the other fields; COLUMNS are those of \
+                           the fullest tile, chunks at most its contraction panels";
+            let (text, problem) = (constraint.text().to_owned(), problem.to_owned());
+            return PlanError::Constraint {
+                text,
+                field: "plan",
+                problem,
+            };
+        }
+        (None, None) => "no grid to try".to_owned(),
+        (Some(lack), _) => format!(
+            "none of {tried} grids fits {} tiles: tile 0, the fullest, has no room for {}; all \
+             values together take {} bytes a tile; use more tiles or a smaller shape",
+            options.tiles,
+            lack.what,
+            values / u64::from(options.tiles)
+        ),
+    };
+    PlanError::NoPlan {
+        operation: operation.name.clone(),
+        problem,
+    }
 }
 
 /// A total order: cycles, then fewer tiles, then the plan itself.
@@ -225,13 +255,14 @@ fn grids(
     Ok(grids)
 }
 
-/// The first memory class and chunk count that fit, or what the first attempt lacked.
+/// The first memory class and chunk count that fit, or the least that was lacking; nothing where no
+/// variant obeys the constraint.
 fn variant(
     problem: &Problem,
     base: &GemmPlan,
     constraint: Option<&PlanConstraint>,
     others: u64,
-) -> Result<GemmPlan, String> {
+) -> Result<GemmPlan, Option<Lack>> {
     let panels = problem.depth_panels() / base.grid.inner;
     let forced = constraint.and_then(|each| each.chunks);
     let mut lacking = None;
@@ -250,11 +281,11 @@ fn variant(
             }
             match fits(problem, &plan, others) {
                 Ok(()) => return Ok(plan),
-                Err(what) => lacking = lacking.or(Some(what)),
+                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
             }
         }
     }
-    Err(lacking.unwrap_or_else(|| "a plan that obeys the constraint".to_owned()))
+    Err(lacking)
 }
 
 /// Extends every partial plan by the candidates of the next operation and keeps the cheapest.

@@ -1,0 +1,27 @@
+//! Moves between buffers as transfers between addresses.
+
+use analytics::units::TileId;
+
+use crate::exchange::Transfer;
+use crate::place::Placement;
+use crate::program::{Move, Program};
+
+/// Resolves the moves of one exchange, in program order.
+#[must_use]
+pub fn transfers(program: &Program, placement: &Placement, moves: &[Move]) -> Vec<Transfer> {
+    let tile = |buffer: u32| TileId::new(program.buffers[buffer as usize].tile);
+    let transfer = |each: &Move| Transfer {
+        source: tile(each.source.buffer),
+        source_address: super::address(placement, each.source),
+        words: each.bytes / 4,
+        destinations: each
+            .destinations
+            .iter()
+            .map(|&buffer| {
+                let address = placement.addresses[buffer as usize] + each.destination_offset;
+                (tile(buffer), address)
+            })
+            .collect(),
+    };
+    moves.iter().map(transfer).collect()
+}

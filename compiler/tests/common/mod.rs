@@ -1,0 +1,74 @@
+//! Compile, run on the simulated device, check every element.
+
+use compiler::graph::Graph;
+use compiler::graph::check::{CheckReport, Tolerance, check};
+use compiler::graph::workload::{Workload, WorkloadExtents, workload};
+use compiler::plan::PlanConstraint;
+use compiler::{Compiled, OperandPolicy, Options, compile};
+use half::f16;
+use runtime::host::TensorValues;
+use runtime::kernels::Generation;
+use runtime::package::Package;
+use runtime::sim::{RunOptions, RunReport, run};
+
+/// Options without constraints.
+pub fn options(tiles: u16, operands: OperandPolicy) -> Options {
+    Options {
+        workload: String::new(),
+        tiles,
+        operands,
+        clock_hz: 1_500_000_000,
+        kernel_generation: Generation::default(),
+        plan_constraints: Vec::new(),
+        flags: Vec::new(),
+    }
+}
+
+/// Compiles or panics with the error.
+pub fn compiled(graph: &Graph, options: &Options) -> Compiled {
+    compile(graph, options, &|_| {}).unwrap_or_else(|error| panic!("{error}\n{graph}"))
+}
+
+/// Runs a package or panics with the fault.
+pub fn simulated(package: &Package) -> RunReport {
+    run(package, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Compares every output element with the reference.
+pub fn checked(graph: &Graph, tolerance: Tolerance, report: &RunReport) -> CheckReport {
+    let output = |name: &str| -> Option<&[f16]> {
+        report
+            .outputs
+            .iter()
+            .find_map(|output| match &output.values {
+                TensorValues::F16(values) if output.name == name => Some(values.as_slice()),
+                _ => None,
+            })
+    };
+    check(graph, tolerance, output).unwrap()
+}
+
+/// A named workload with its constraints.
+pub fn named(
+    name: &str,
+    extents: &WorkloadExtents,
+    operands: OperandPolicy,
+) -> (Workload, Options) {
+    let workload = workload(name, extents).unwrap();
+    let mut options = options(extents.tiles, operands);
+    options.workload = name.to_owned();
+    let parse = |text: &String| PlanConstraint::parse(text).unwrap();
+    options.plan_constraints = workload.constraints.iter().map(parse).collect();
+    (workload, options)
+}
+
+/// Useful FLOPs of all GEMM calls of a package, from their estimates.
+#[allow(dead_code, reason = "not every test crate sums FLOPs")]
+pub fn useful_flops(package: &Package) -> u64 {
+    let calls = package.tiles.iter().flat_map(|tile| &tile.calls);
+    calls
+        .map(|call| &package.call_templates[call.template as usize])
+        .filter(|template| template.symbol.starts_with("gemm"))
+        .map(|template| template.estimate.as_ref().unwrap().useful.get_256ths() / 2)
+        .sum()
+}
