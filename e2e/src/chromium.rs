@@ -1,7 +1,8 @@
 //! A headless Chromium: a process with a private profile → a DevTools address.
 //!
-//! The binary is `$CHROMIUM`, else the first of the usual names on the path. It is killed when the value is
-//! dropped, and its standard error is drained all its life, since a full pipe would stop it.
+//! The binary is `$CHROMIUM`, else the first of the usual names on the path. It is killed when the
+//! value is dropped, and its standard error is drained all its life, since a full pipe would stop
+//! it.
 
 use std::env;
 use std::io::{BufRead as _, BufReader};

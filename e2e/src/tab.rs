@@ -1,7 +1,7 @@
 //! One page of a browser over the DevTools protocol.
 //!
-//! Every call has a time limit. Console errors and warnings, uncaught exceptions and failed loads are kept
-//! from the first navigation on; [`Tab::assert_quiet`] fails on any.
+//! Every call has a time limit. Console errors and warnings, uncaught exceptions and failed loads
+//! are kept from the first navigation on; [`Tab::assert_quiet`] fails on any.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,7 +1,8 @@
-//! The house rules as tests: dependency arrows, what a crate must not mention, sizes, headers, the map.
+//! The house rules as tests: dependency arrows, what a crate must not mention, sizes, headers, the
+//! map.
 //!
-//! Each rule collects every offence before it fails, so that one run shows all there is to mend. `RATCHET`
-//! holds offences that are known; it may only become shorter.
+//! Each rule collects every offence before it fails, so that one run shows all there is to mend.
+//! `RATCHET` holds offences that are known; it may only become shorter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -474,4 +475,13 @@ fn the_readme_maps_every_module_directory() {
         unmapped.is_empty(),
         "the code map of README.md lacks {unmapped:?}"
     );
+}
+
+#[test]
+fn continuous_integration_runs_the_test_line_of_the_readme() {
+    let line = ".ci/install-chromium && cargo test --locked --workspace";
+    let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
+    assert!(readme.lines().any(|it| it.trim() == line), "README.md shows `{line}`");
+    let script = fs::read_to_string(root().join(".ci/run")).expect("there is a .ci/run");
+    assert_eq!(script.lines().last(), Some(line));
 }

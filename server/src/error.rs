@@ -1,7 +1,8 @@
 //! The error that a person reads: what failed, where, and what to do about it.
 //!
-//! Library errors are turned into a [`CliError`] once, at the place that knows the file or the flag; `main`
-//! prints it as `error: what: where: what to do` and turns its [`Fault`] into the exit status.
+//! Library errors are turned into a [`CliError`] once, at the place that knows the file or the
+//! flag; `main` prints it as `error: what: where: what to do` and turns its [`Fault`] into the exit
+//! status.
 
 use std::fmt;
 
@@ -24,7 +25,8 @@ pub struct CliError {
 }
 
 impl CliError {
-    /// A fault of the input: `what` happened at `place` (a file, a flag, a URL), with a hint what to do.
+    /// A fault of the input: `what` happened at `place` (a file, a flag, a URL), with a hint what
+    /// to do.
     pub fn user(
         what: impl fmt::Display,
         place: impl fmt::Display,

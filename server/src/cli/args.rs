@@ -1,13 +1,14 @@
 //! What can be typed: subcommands, flags, help and its examples.
 //!
-//! Nothing here has a meaning yet: values are parsed as far as their own text goes, and the subcommands
-//! judge combinations.
+//! Nothing here has a meaning yet: values are parsed as far as their own text goes, and the
+//! subcommands judge combinations.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-/// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every cycle went.
+/// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every
+/// cycle went.
 #[derive(Debug, Parser)]
 #[command(
     name = "ipu-stack",
@@ -35,7 +36,8 @@ pub enum Command {
     Compile(CompileArgs),
     /// Run a package on the simulated device, check its outputs, record a profile
     Run(RunArgs),
-    /// Aggregate a profile: where the cycles went, by kernel, operation, phase, tile, kind or metadata
+    /// Aggregate a profile: where the cycles went, by kernel, operation, phase, tile, kind or
+    /// metadata
     ProfileQuery(QueryArgs),
     /// Print what a profile holds and its exchange totals
     ProfileInspect(InspectArgs),

@@ -1,8 +1,8 @@
 //! The `ipu-stack` command: arguments → one subcommand → results on standard output, exit status.
 //!
-//! [`run`] is the whole command as a function of its arguments and an [`Io`], so tests call it in-process.
-//! Arguments are read in two stages: [`args`] holds what was typed, each subcommand turns it into what was
-//! meant before it touches a file.
+//! [`run`] is the whole command as a function of its arguments and an [`Io`], so tests call it
+//! in-process. Arguments are read in two stages: [`args`] holds what was typed, each subcommand
+//! turns it into what was meant before it touches a file.
 
 pub mod args;
 mod browser;

@@ -1,4 +1,5 @@
-//! Progress bars on standard error: only for a person, only when a command takes over half a second.
+//! Progress bars on standard error: only for a person, only when a command takes over half a
+//! second.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

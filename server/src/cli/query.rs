@@ -7,7 +7,7 @@ use analytics::profile::SampleKind;
 use analytics::query::{
     Filter, GroupBy, MetadataFilter, Query, QueryError, QueryResult, SortKey, query,
 };
-use analytics::report::query_json;
+use analytics::report::{query_json, query_text};
 use analytics::units::PhysicalTile;
 
 use super::args::{ClockArg, ClockArgs, QueryArgs};
@@ -176,11 +176,6 @@ fn unknown<'a>(
         flag,
         format!("use {}", known.join(", ")),
     )
-}
-
-/// Stand-in until the text form is there.
-fn query_text(answer: &QueryResult) -> String {
-    query_json(answer)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Reading artifacts: the list, and downloads with ranges and revalidation.
 //!
-//! A blob never changes under its name, so its tag is its hash and it may be cached for ever. Any page may
-//! read a blob whose hash it knows (`Access-Control-Allow-Origin: *`, no credentials); the list is readable
-//! by pages of this server only.
+//! A blob never changes under its name, so its tag is its hash and it may be cached for ever. Any
+//! page may read a blob whose hash it knows (`Access-Control-Allow-Origin: *`, no credentials); the
+//! list is readable by pages of this server only.
 
 use axum::Json;
 use axum::body::Body;
@@ -30,7 +30,8 @@ struct List {
     total: usize,
 }
 
-/// `GET /api/artifacts?limit=N`: the newest N (100 by default, at most 1,000), and how many there are.
+/// `GET /api/artifacts?limit=N`: the newest N (100 by default, at most 1,000), and how many there
+/// are.
 pub(super) async fn list(
     State(shared): State<Shared>,
     Query(query): Query<ListQuery>,

@@ -1,8 +1,9 @@
 //! Security headers of every answer, and who may address a loopback server.
 //!
-//! The page may run its own scripts and WebAssembly, nothing inline, nothing from elsewhere; it may read
-//! profiles from any HTTPS host and from loopback servers. A name that merely resolves to the loopback
-//! address must not read local artifacts, so a loopback server answers only to loopback names.
+//! The page may run its own scripts and WebAssembly, nothing inline, nothing from elsewhere; it may
+//! read profiles from any HTTPS host and from loopback servers. A name that merely resolves to the
+//! loopback address must not read local artifacts, so a loopback server answers only to loopback
+//! names.
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName};

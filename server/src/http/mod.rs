@@ -1,7 +1,7 @@
 //! The artifact host: the viewer at `/`, artifacts by content hash under `/api/artifacts`.
 //!
-//! [`app`] is the whole service as a value, so tests call it without a socket; [`spawn_local`] binds it to a
-//! free loopback port.
+//! [`app`] is the whole service as a value, so tests call it without a socket; [`spawn_local`]
+//! binds it to a free loopback port.
 
 mod artifacts;
 mod error;

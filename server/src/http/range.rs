@@ -1,7 +1,8 @@
 //! Byte ranges of HTTP: a `Range` header and a length → which bytes to send.
 //!
-//! One range is served. Several are refused as unsatisfiable, since no reader of ours asks for them and a
-//! multipart answer would only hide a mistake; text that is no range at all is ignored, as the standard wants.
+//! One range is served. Several are refused as unsatisfiable, since no reader of ours asks for them
+//! and a multipart answer would only hide a mistake; text that is no range at all is ignored, as
+//! the standard wants.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The viewer's files: one page for every address that opens a profile, and its assets.
 //!
-//! File names do not change from build to build, so a browser revalidates by content hash and downloads
-//! only what changed.
+//! File names do not change from build to build, so a browser revalidates by content hash and
+//! downloads only what changed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

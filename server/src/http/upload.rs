@@ -1,7 +1,8 @@
 //! Publishing artifacts: body → spooled, hashed and counted → parsed with bounds → published.
 //!
-//! The limit is checked on the announced length and again while streaming. Nothing reaches the store before
-//! the hash and the content agree with the name, so a failed upload leaves nothing behind.
+//! The limit is checked on the announced length and again while streaming. Nothing reaches the
+//! store before the hash and the content agree with the name, so a failed upload leaves nothing
+//! behind.
 
 use axum::Json;
 use axum::body::{Body, BodyDataStream};

@@ -1,7 +1,9 @@
-//! Files on disk: mapped into memory, told apart by their content, opened by `analytics` or `runtime`.
+//! Files on disk: mapped into memory, told apart by their content, opened by `analytics` or
+//! `runtime`.
 //!
-//! Input: a path; output: a profile, a package, or what a file is in a few figures. A file that changes
-//! while it is mapped gives wrong content, which every reader refuses or survives; it never gives a panic.
+//! Input: a path; output: a profile, a package, or what a file is in a few figures. A file that
+//! changes while it is mapped gives wrong content, which every reader refuses or survives; it never
+//! gives a panic.
 
 use std::fs::File;
 use std::path::Path;

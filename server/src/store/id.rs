@@ -1,6 +1,7 @@
 //! The name of an artifact: the SHA-256 of its bytes as 64 lower-case hex digits.
 //!
-//! Text becomes a [`BlobId`] in one place, so that no other text ever reaches the object store as a key.
+//! Text becomes a [`BlobId`] in one place, so that no other text ever reaches the object store as a
+//! key.
 
 use std::fmt;
 use std::str::FromStr;

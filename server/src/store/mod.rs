@@ -1,9 +1,9 @@
 //! Artifacts by content hash, over any object store.
 //!
-//! Input: a file that was spooled, hashed and checked; output: byte ranges and descriptions. Keys are
-//! `blobs/<sha256>` for the bytes and `meta/<sha256>.json` for the description. A blob is written whole by
-//! the store's own multipart upload, which publishes at its end, so a torn blob cannot exist; the
-//! description follows it, so whatever is listed can be read.
+//! Input: a file that was spooled, hashed and checked; output: byte ranges and descriptions. Keys
+//! are `blobs/<sha256>` for the bytes and `meta/<sha256>.json` for the description. A blob is
+//! written whole by the store's own multipart upload, which publishes at its end, so a torn blob
+//! cannot exist; the description follows it, so whatever is listed can be read.
 
 mod artifact;
 mod id;
