@@ -184,8 +184,8 @@ pub struct DeviceArgs {
 /// Arguments of `profile-query`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Filters combine with AND; a repeated --tile or --phase means any of them. Shares of work need estimates in
-the file: where there are none the figure is unavailable, never zero.
+Filters combine with AND; a repeated --tile or --phase means any of them. Shares of work need
+estimates in the file: where there are none the figure is unavailable, never zero.
 
 Examples:
   ipu-stack profile-query gemm.ipuprofile
