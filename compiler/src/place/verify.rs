@@ -42,37 +42,50 @@ fn verify_tile(
     placement: &Placement,
     buffers: &[(usize, &Buffer)],
 ) -> Result<(), PlacementFault> {
+    for &(id, buffer) in buffers {
+        verify_range(program, placement.addresses[id], buffer)?;
+    }
     let span = |id: usize, buffer: &Buffer| {
-        let start = u64::from(placement.addresses[id]);
-        (start, start + u64::from(buffer.bytes))
+        let start = placement.addresses[id];
+        (start, start + buffer.bytes)
     };
     for (position, &(id, buffer)) in buffers.iter().enumerate() {
         let (start, end) = span(id, buffer);
-        let label = &program.labels[buffer.label as usize];
-        let fault = |problem: &str| PlacementFault {
-            tile: buffer.tile,
-            problem: format!("{label} at {start:#x}..{end:#x} {problem}"),
-        };
-        let in_code = start < 0x68000 || (start < 0x80000 && end > 0x80000);
-        if in_code || end + u64::from(buffer.tail) > 0xe7bb0 {
-            return Err(fault("leaves the data memory"));
-        }
-        if !start.is_multiple_of(32) {
-            return Err(fault("is not 32-byte aligned"));
-        }
-        if buffer.class == MemoryClass::Interleaved && start < 0x80000 {
-            return Err(fault("is not in interleaved memory"));
-        }
         for &(other_id, other) in &buffers[position + 1..] {
             let (other_start, other_end) = span(other_id, other);
             let live_together = buffer.first <= other.last && other.first <= buffer.last;
             if live_together && start < other_end && other_start < end {
-                let other = &program.labels[other.label as usize];
-                return Err(fault(&format!("overlaps {other} at {other_start:#x}")));
+                let name = |buffer: &Buffer| &program.labels[buffer.label as usize];
+                let (one, two) = (name(buffer), name(other));
+                let problem = format!("{one} at {start:#x} overlaps {two} at {other_start:#x}");
+                return Err(PlacementFault {
+                    tile: buffer.tile,
+                    problem,
+                });
             }
         }
     }
     Ok(())
+}
+
+fn verify_range(program: &Program, start: Address, buffer: &Buffer) -> Result<(), PlacementFault> {
+    let end = u64::from(start) + u64::from(buffer.bytes);
+    let in_code = start < 0x68000 || (start < 0x80000 && end > 0x80000);
+    let problem = if in_code || end + u64::from(buffer.tail) > 0xe7bb0 {
+        "leaves the data memory"
+    } else if !start.is_multiple_of(32) {
+        "is not 32-byte aligned"
+    } else if buffer.class == MemoryClass::Interleaved && start < 0x80000 {
+        "is not in interleaved memory"
+    } else {
+        return Ok(());
+    };
+    let label = &program.labels[buffer.label as usize];
+    let problem = format!("{label} at {start:#x}..{end:#x} {problem}");
+    Err(PlacementFault {
+        tile: buffer.tile,
+        problem,
+    })
 }
 
 /// Memory elements [first, last] of a byte range, numbered as addresses in 16 KiB or 32 KiB.

@@ -12,7 +12,7 @@ use runtime::package::Package;
 use runtime::sim::{RunOptions, RunReport, run};
 
 /// Options without constraints.
-pub fn options(tiles: u16, operands: OperandPolicy) -> Options {
+pub(crate) fn options(tiles: u16, operands: OperandPolicy) -> Options {
     Options {
         workload: String::new(),
         tiles,
@@ -25,17 +25,17 @@ pub fn options(tiles: u16, operands: OperandPolicy) -> Options {
 }
 
 /// Compiles or panics with the error.
-pub fn compiled(graph: &Graph, options: &Options) -> Compiled {
+pub(crate) fn compiled(graph: &Graph, options: &Options) -> Compiled {
     compile(graph, options, &|_| {}).unwrap_or_else(|error| panic!("{error}\n{graph}"))
 }
 
 /// Runs a package or panics with the fault.
-pub fn simulated(package: &Package) -> RunReport {
+pub(crate) fn simulated(package: &Package) -> RunReport {
     run(package, &RunOptions::default(), &mut |_| {}).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Compares every output element with the reference.
-pub fn checked(graph: &Graph, tolerance: Tolerance, report: &RunReport) -> CheckReport {
+pub(crate) fn checked(graph: &Graph, tolerance: Tolerance, report: &RunReport) -> CheckReport {
     let output = |name: &str| -> Option<&[f16]> {
         report
             .outputs
@@ -49,7 +49,7 @@ pub fn checked(graph: &Graph, tolerance: Tolerance, report: &RunReport) -> Check
 }
 
 /// A named workload with its constraints.
-pub fn named(
+pub(crate) fn named(
     name: &str,
     extents: &WorkloadExtents,
     operands: OperandPolicy,
@@ -63,8 +63,7 @@ pub fn named(
 }
 
 /// Useful FLOPs of all GEMM calls of a package, from their estimates.
-#[allow(dead_code, reason = "not every test crate sums FLOPs")]
-pub fn useful_flops(package: &Package) -> u64 {
+pub(crate) fn useful_flops(package: &Package) -> u64 {
     let calls = package.tiles.iter().flat_map(|tile| &tile.calls);
     calls
         .map(|call| &package.call_templates[call.template as usize])

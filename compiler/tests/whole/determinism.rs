@@ -1,8 +1,6 @@
 //! The package does not depend on the number of threads or on the run.
 
-mod common;
-
-use common::{compiled, named};
+use crate::support::{compiled, named};
 use compiler::OperandPolicy::Sharded;
 use compiler::graph::workload::WorkloadExtents;
 use rayon::ThreadPoolBuilder;

@@ -1,9 +1,7 @@
 //! Whole programs: compiled, run through their encoded exchange words, every output element compared
 //! with an independent reference.
 
-mod common;
-
-use common::{checked, compiled, named, options, simulated, useful_flops};
+use crate::support::{checked, compiled, named, options, simulated, useful_flops};
 use compiler::OperandPolicy::{self, Replicated, Sharded};
 use compiler::graph::check::Tolerance;
 use compiler::graph::parse::parse;

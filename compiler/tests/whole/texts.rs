@@ -1,11 +1,9 @@
 //! Texts that people read, pinned: refusals, chosen plans, ranked candidates. `UPDATE_EXPECT=1` renews
 //! the files.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{named, options};
+use crate::support::{named, options};
 use compiler::OperandPolicy::{Replicated, Sharded};
 use compiler::compile;
 use compiler::graph::parse::parse;
