@@ -357,7 +357,7 @@ impl Graph {
                 shape: value.shape,
             });
         }
-        let id = u32::try_from(self.values.len()).map_err(|_| GraphError::Operands {
+        let id = u32::try_from(self.values.len()).map_err(|_too_many| GraphError::Operands {
             name: value.name.clone(),
             problem: "the graph has too many values".to_owned(),
         })?;

@@ -48,7 +48,7 @@ fn statement(cursor: &mut Cursor<'_>, graph: &mut Graph) -> Result<(), GraphErro
             let value = cursor.defined(graph)?;
             graph
                 .add_output(value)
-                .map_err(|error| cursor.within(start, error))
+                .map_err(|error| cursor.within(start, &error))
         }
         result => operation(cursor, graph, result, start),
     }
@@ -83,7 +83,7 @@ fn host_value(
     };
     graph
         .add_host(name, dtype, &shape, kind)
-        .map_err(|error| cursor.within(start, error))?;
+        .map_err(|error| cursor.within(start, &error))?;
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn operation(
     cursor.expect(')')?;
     let value = graph
         .add_gemm(result, left, right)
-        .map_err(|error| cursor.within(start, error))?;
+        .map_err(|error| cursor.within(start, &error))?;
     let (mut name, mut region) = (result, "");
     while cursor.peek().is_some() {
         match cursor.choice(&[("as", true), ("in", false)])? {
@@ -176,7 +176,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// An error of the graph builder, placed at the word that caused it.
-    fn within(&self, at: usize, error: GraphError) -> GraphError {
+    fn within(&self, at: usize, error: &GraphError) -> GraphError {
         let at = at + self.text[at..].len() - self.text[at..].trim_start().len();
         self.error(at, error.to_string())
     }

@@ -187,7 +187,7 @@ mod tests {
     /// The definition, written for clarity.
     fn plain(extents: GemmExtents, left: &[f32], right: &[f32]) -> Vec<f32> {
         let [rows, inner, columns] =
-            [extents.rows, extents.inner, extents.columns].map(|extent| extent as usize);
+            [extents.rows, extents.inner, extents.columns].map(|n| usize::try_from(n).unwrap());
         let mut out = Vec::new();
         for row in 0..rows {
             for column in 0..columns {
@@ -205,7 +205,9 @@ mod tests {
             rows in 1_u64..140, inner in 1_u64..40, columns in 1_u64..70, seed in 0_u32..1000,
         ) {
             let extents = GemmExtents { rows, inner, columns };
-            let number = |index: u64| ((index * 7 + u64::from(seed)) % 23) as f32 - 11.0;
+            let number = |index: u64| {
+                u8::try_from((index * 7 + u64::from(seed)) % 23).map(f32::from).unwrap() - 11.0
+            };
             let left: Vec<f32> = (0..rows * inner).map(number).collect();
             let right: Vec<f32> = (0..inner * columns).map(|index| number(index * 3)).collect();
             prop_assert_eq!(product(extents, &left, &right), plain(extents, &left, &right));

@@ -240,7 +240,7 @@ mod tests {
 
     /// Element and byte offset of every visit, by running the loops.
     fn visits(each: &AffineBox) -> Vec<(u64, u32)> {
-        let mut out = vec![(each.element as i64, i64::from(each.offset))];
+        let mut out = vec![(each.element.cast_signed(), i64::from(each.offset))];
         for step in &each.pattern.loops {
             out = out
                 .iter()
@@ -253,7 +253,7 @@ mod tests {
                 .collect();
         }
         out.into_iter()
-            .map(|(element, offset)| (element as u64, offset as u32))
+            .map(|(element, offset)| (element.cast_unsigned(), u32::try_from(offset).unwrap()))
             .collect()
     }
 
@@ -267,7 +267,10 @@ mod tests {
                 if line < view.lines && depth < view.depth {
                     let element =
                         i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
-                    out.insert(element as u64, (unit - units.start) * UNIT_BYTES + lane * 2);
+                    out.insert(
+                        element.cast_unsigned(),
+                        (unit - units.start) * UNIT_BYTES + lane * 2,
+                    );
                 }
             }
         }
@@ -279,13 +282,13 @@ mod tests {
         #[test]
         fn boxes_visit_each_logical_element_once_where_it_lies(
             rows in 1_u32..70, columns in 1_u32..70, swapped: bool, coefficients: bool,
-            cut in prop::array::uniform6(0.0_f64..1.0),
+            cut in prop::array::uniform6(0_u32..1000),
         ) {
             let axis = if swapped { LineAxis::Columns } else { LineAxis::Rows };
             let view = View::new(rows, columns, axis);
-            let part = |total: u32, from: f64, to: f64| {
-                let start = (f64::from(total) * from) as u32;
-                start..(start + 1 + (f64::from(total - start) * to) as u32).min(total)
+            let part = |total: u32, from: u32, to: u32| {
+                let start = total * from / 1000;
+                start..(start + 1 + (total - start) * to / 1000).min(total)
             };
             let panels = part(view.panels(), cut[0], cut[1]);
             let block = if coefficients {

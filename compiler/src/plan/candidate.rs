@@ -154,7 +154,7 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
             what: format!("a block of {bytes} bytes in any memory"),
         });
     }
-    let (requests, names) = requests(plan, &shard, others);
+    let Memory { requests, names } = memory(plan, &shard, others);
     allocate(&requests, &arena).map(|_| ()).map_err(|failure| {
         let (request, name) = (&requests[failure.request], names[failure.request]);
         let (bytes, live, class) = (request.bytes, failure.live, class_name(request.class));
@@ -166,14 +166,25 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
     })
 }
 
-/// What the fullest tile allocates for the operation, in the shape of its lifetimes.
-fn requests(plan: &GemmPlan, shard: &Shard, others: u64) -> (Vec<Request>, Vec<&'static str>) {
-    let (panels, coefficients, result) = shard.units();
-    let (mut requests, mut names) = (Vec::new(), Vec::new());
-    let mut add = |name, units: u32, class, lifetime| {
-        let (bytes, tail) = (units * UNIT_BYTES, 0);
+/// What the fullest tile allocates, with the name of each request.
+#[derive(Default)]
+struct Memory {
+    requests: Vec<Request>,
+    names: Vec<&'static str>,
+}
+
+impl Memory {
+    fn add(
+        &mut self,
+        name: &'static str,
+        units: u32,
+        class: MemoryClass,
+        lifetime: (u32, u32),
+    ) -> usize {
+        let tail = if name == PANEL_OPERAND { PANEL_TAIL } else { 0 };
         let (apart, avoid) = (Vec::new(), Vec::new());
-        requests.push(Request {
+        let bytes = units * UNIT_BYTES;
+        self.requests.push(Request {
             bytes,
             tail,
             class,
@@ -181,73 +192,73 @@ fn requests(plan: &GemmPlan, shard: &Shard, others: u64) -> (Vec<Request>, Vec<&
             apart,
             avoid,
         });
-        names.push(name);
-        requests.len() - 1
-    };
-    let class = plan.coefficients;
+        self.names.push(name);
+        self.requests.len() - 1
+    }
+
+    fn keep_apart(&mut self, one: usize, other: usize) {
+        self.requests[one].apart.push(other);
+        self.requests[other].apart.push(one);
+    }
+
+    /// The blocks of one operand: all chunks at once where the host writes them in place, else one
+    /// chunk and a home. Gives the positions of the blocks.
+    fn add_operand(
+        &mut self,
+        plan: &GemmPlan,
+        (name, units, class): (&'static str, u32, MemoryClass),
+        fan: u32,
+    ) -> Vec<usize> {
+        if fan == 1 || plan.policy == OperandPolicy::Replicated {
+            return (0..plan.chunks)
+                .map(|_| self.add(name, units, class, (0, 2)))
+                .collect();
+        }
+        let block = self.add(name, units, class, (1, 2));
+        let home = units.div_ceil(fan) * plan.chunks;
+        let home = self.add("home", home, MemoryClass::Standard, (0, 1));
+        self.keep_apart(home, block);
+        vec![block]
+    }
+}
+
+/// Name of the operand that is read past its end.
+const PANEL_OPERAND: &str = "panel operand";
+/// Units of one request for other values: they come in pieces.
+const OTHER_UNITS: u64 = 256;
+
+/// The requests of the operation in the shape of its lifetimes: 0 upload, 1 operands arrive,
+/// 2 multiply, 3 copy, 4 partial sums arrive, 5 add, 6 later.
+fn memory(plan: &GemmPlan, shard: &Shard, others: u64) -> Memory {
+    let (panels, coefficients, result) = shard.units();
     let standard = MemoryClass::Standard;
-    let fans = [plan.grid.columns, plan.grid.rows];
-    let is_direct = fans.map(|fan| fan == 1 || plan.policy == OperandPolicy::Replicated);
-    let copies = is_direct.map(|direct| if direct { plan.chunks } else { 1 });
-    let mut pairs = Vec::new();
-    let output = add("result block", result, MemoryClass::Interleaved, (2, 4));
-    for _ in 0..copies[0] {
-        let left = add(
-            "panel operand",
-            panels,
-            standard,
-            (u32::from(!is_direct[0]), 2),
-        );
-        pairs.push((output, left));
-        if !is_direct[0] {
-            let home = add(
-                "home",
-                panels.div_ceil(fans[0]) * plan.chunks,
-                standard,
-                (0, 1),
-            );
-            pairs.push((home, left));
-        }
+    let mut memory = Memory::default();
+    let output = memory.add("result block", result, MemoryClass::Interleaved, (2, 4));
+    let panels = (PANEL_OPERAND, panels, standard);
+    for block in memory.add_operand(plan, panels, plan.grid.columns) {
+        memory.keep_apart(output, block);
     }
-    for _ in 0..copies[1] {
-        let right = add(
-            "coefficients",
-            coefficients,
-            class,
-            (u32::from(!is_direct[1]), 2),
-        );
-        if !is_direct[1] {
-            let home = add(
-                "home",
-                coefficients.div_ceil(fans[1]) * plan.chunks,
-                standard,
-                (0, 1),
-            );
-            pairs.push((home, right));
-        }
-    }
+    memory.add_operand(
+        plan,
+        ("coefficients", coefficients, plan.coefficients),
+        plan.grid.rows,
+    );
     if plan.grid.inner > 1 {
         let piece = result.div_ceil(plan.grid.inner);
-        let partials = add("partial sums", piece * plan.grid.inner, standard, (3, 5));
-        let sum = add("result piece", piece, standard, (5, 6));
-        pairs.push((partials, sum));
+        let partials = memory.add("partial sums", piece * plan.grid.inner, standard, (3, 5));
+        let sum = memory.add("result piece", piece, standard, (5, 6));
+        memory.keep_apart(partials, sum);
     }
     let mut rest = others.div_ceil(u64::from(UNIT_BYTES));
     while rest > 0 {
-        let units = u32::try_from(rest.min(256)).unwrap_or(256);
-        add("other values", units, standard, (0, 6));
-        rest -= u64::from(units);
+        let units = rest.min(OTHER_UNITS);
+        memory.add(
+            "other values",
+            u32::try_from(units).unwrap_or(u32::MAX),
+            standard,
+            (0, 6),
+        );
+        rest -= units;
     }
-    for (one, other) in pairs {
-        requests[one].apart.push(other);
-        requests[other].apart.push(one);
-    }
-    for (request, name) in requests.iter_mut().zip(&names) {
-        request.tail = if *name == "panel operand" {
-            PANEL_TAIL
-        } else {
-            0
-        };
-    }
-    (requests, names)
+    memory
 }

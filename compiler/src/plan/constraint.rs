@@ -164,7 +164,7 @@ impl PlanConstraint {
 
     /// Whether a candidate obeys; the grid is obeyed by enumerating only it.
     pub(crate) fn allows(&self, plan: &GemmPlan) -> bool {
-        fn free<T: PartialEq>(wanted: Option<T>, found: T) -> bool {
+        fn free<T: PartialEq + Copy>(wanted: Option<T>, found: T) -> bool {
             wanted.is_none_or(|wanted| wanted == found)
         }
         free(self.grid, plan.grid)

@@ -1,7 +1,14 @@
 //! The compiler as a whole, with the simulated device behind it.
 
+#[cfg(test)]
 mod determinism;
+#[cfg(test)]
+mod interpret;
+#[cfg(test)]
 mod placement;
+#[cfg(test)]
 mod simulate;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
 mod texts;

@@ -1,12 +1,16 @@
 //! Whole programs: compiled, run through their encoded exchange words, every output element compared
 //! with an independent reference.
 
+use crate::interpret::interpret;
 use crate::support::{checked, compiled, named, options, simulated, useful_flops};
 use compiler::OperandPolicy::{self, Replicated, Sharded};
+use compiler::Options;
+use compiler::graph::Graph;
 use compiler::graph::check::Tolerance;
 use compiler::graph::parse::parse;
 use compiler::graph::workload::WorkloadExtents;
-use compiler::plan::PlanConstraint;
+use compiler::plan::{PlanConstraint, plan};
+use compiler::program::expand;
 use proptest::prelude::*;
 
 fn workload_passes(name: &str, extents: &WorkloadExtents, operands: OperandPolicy) {
@@ -78,23 +82,8 @@ fn projections_pass_with_padding_reductions_and_streamed_contractions() {
     workload_passes("gemm-projections", &streamed, Sharded);
 }
 
-fn text_passes(text: &str, tiles: u16, constraints: &[&str], operands: OperandPolicy) {
-    let graph = parse(text).unwrap();
-    let mut options = options(tiles, operands);
-    options.plan_constraints = constraints
-        .iter()
-        .map(|text| PlanConstraint::parse(text).unwrap())
-        .collect();
-    let compiled = compiled(&graph, &options);
-    assert_eq!(useful_flops(&compiled.package), graph.flops(), "{text}");
-    let report = simulated(&compiled.package);
-    let check = checked(&graph, Tolerance::GAUSSIAN, &report);
-    assert!(
-        check.passed(),
-        "{text} with {constraints:?}: {check:?}\n{:?}",
-        compiled.report.plan
-    );
-}
+/// One program: graph text, tiles, constraints, policy.
+type Case = (String, u16, Vec<String>, OperandPolicy);
 
 const CHAIN: &str = "\
 input x: f16[45, 70] = gaussian(1, 1)
@@ -105,25 +94,8 @@ y = gemm(h, b)
 output y
 ";
 
-#[test]
-fn a_result_feeds_the_next_product_in_either_orientation() {
-    for second in [
-        "1:3x2x2",
-        "1:2x3x1:*:*:*:normal",
-        "1:2x3x1:*:*:*:swapped",
-        "1:1x1x1",
-        "1:4x1x3",
-    ] {
-        for first in ["0:3x2x4", "0:5x3x1", "0:1x6x1"] {
-            text_passes(CHAIN, 24, &[first, second], Sharded);
-        }
-    }
-    text_passes(CHAIN, 24, &[], Replicated);
-}
-
-#[test]
-fn a_result_can_be_the_right_operand() {
-    let text = "\
+/// The first result is the right operand of the second product.
+const RIGHT: &str = "\
 input x: f16[45, 70] = gaussian(1, 1)
 parameter a: f16[70, 90] = gaussian(2, 0.12)
 parameter b: f16[33, 45] = gaussian(3, 0.15)
@@ -132,14 +104,8 @@ y = gemm(b, h)
 output y
 output h
 ";
-    for second in ["1:3x2x2:*:*:*:normal", "1:2x2x1:*:*:*:swapped", "1:1x1x1"] {
-        text_passes(text, 16, &["0:3x2x2", second], Sharded);
-    }
-}
 
-#[test]
-fn an_operand_used_twice_is_uploaded_once() {
-    let text = "\
+const SHARED: &str = "\
 input x: f16[64, 96] = gaussian(1, 1)
 parameter a: f16[96, 32] = gaussian(2, 0.1)
 parameter b: f16[96, 160] = gaussian(3, 0.1)
@@ -148,46 +114,108 @@ q = gemm(x, b)
 output p
 output q
 ";
-    for constraints in [
-        ["0:4x2x2", "1:4x2x2"],
-        ["0:4x2x2", "1:2x5x3"],
-        ["0:8x1x1", "1:1x5x2"],
-    ] {
-        text_passes(text, 32, &constraints, Sharded);
-    }
-    let graph = parse(text).unwrap();
-    let compiled = compiled(&graph, &options(32, Sharded));
-    let manifest = &compiled.package.manifest;
-    assert_eq!(manifest.host_bytes, 2 * (64 * 96 + 96 * 32 + 96 * 160));
-    assert_eq!(manifest.replicated_host_bytes, manifest.host_bytes);
-}
 
-#[test]
-fn streamed_contractions_pass_in_every_memory_class() {
-    let text = "\
+const DEEP: &str = "\
 input x: f16[40, 400] = gaussian(1, 1)
 parameter a: f16[400, 64] = gaussian(2, 0.05)
 y = gemm(x, a)
 output y
 ";
+
+fn case(text: &str, tiles: u16, constraints: &[&str], operands: OperandPolicy) -> Case {
+    let constraints = constraints.iter().map(|&text| text.to_owned()).collect();
+    (text.to_owned(), tiles, constraints, operands)
+}
+
+/// Results feed products in both orientations and on both sides, operands are shared and streamed.
+fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        case(CHAIN, 24, &[], Replicated),
+        case(SHARED, 32, &[], Sharded),
+    ];
+    for second in [
+        "1:3x2x2",
+        "1:2x3x1:*:*:*:normal",
+        "1:2x3x1:*:*:*:swapped",
+        "1:1x1x1",
+    ] {
+        for first in ["0:3x2x4", "0:5x3x1", "0:1x6x1"] {
+            cases.push(case(CHAIN, 24, &[first, second], Sharded));
+        }
+    }
+    for second in ["1:3x2x2:*:*:*:normal", "1:2x2x1:*:*:*:swapped", "1:1x1x1"] {
+        cases.push(case(RIGHT, 16, &["0:3x2x2", second], Sharded));
+    }
+    for constraints in [
+        ["0:4x2x2", "1:4x2x2"],
+        ["0:4x2x2", "1:2x5x3"],
+        ["0:8x1x1", "1:1x5x2"],
+    ] {
+        cases.push(case(SHARED, 32, &constraints, Sharded));
+    }
     for memory in ["interleaved", "standard"] {
         for orientation in ["normal", "swapped"] {
             for local in ["match-remote", "direct"] {
-                let constraint =
+                let forced =
                     format!("0:2x2x3:*:*:{memory}:{orientation}:complete:{local}:chunks=3");
-                text_passes(text, 16, &[&constraint], Sharded);
+                cases.push(case(DEEP, 16, &[&forced], Sharded));
             }
         }
     }
+    cases
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-    #[test]
-    fn random_products_equal_the_reference(
-        rows in 1_u32..90, inner in 1_u32..150, columns in 1_u32..120, batch in 1_u32..3,
-        tiles in 1_u16..40, seed: u32, replicated: bool,
-    ) {
+fn chosen(case: &Case) -> (Graph, Options) {
+    let (text, tiles, constraints, operands) = case;
+    let mut options = options(*tiles, *operands);
+    let parse_constraint = |text: &String| PlanConstraint::parse(text).unwrap();
+    options.plan_constraints = constraints.iter().map(parse_constraint).collect();
+    (parse(text).unwrap(), options)
+}
+
+fn means_the_graph(case: &Case) {
+    let (graph, options) = chosen(case);
+    let plan = plan(&graph, &options, 0).unwrap();
+    let program = expand(&graph, &plan).unwrap();
+    let check = interpret(&graph, &program, Tolerance::GAUSSIAN);
+    assert!(check.passed(), "{case:?}: {check:?}");
+}
+
+fn runs_right(case: &Case) {
+    let (graph, options) = chosen(case);
+    let compiled = compiled(&graph, &options);
+    assert_eq!(useful_flops(&compiled.package), graph.flops(), "{case:?}");
+    let check = checked(&graph, Tolerance::GAUSSIAN, &simulated(&compiled.package));
+    assert!(
+        check.passed(),
+        "{case:?}: {check:?}\n{:?}",
+        compiled.report.plan
+    );
+}
+
+#[test]
+fn programs_mean_their_graphs() {
+    cases().iter().for_each(means_the_graph);
+}
+
+#[test]
+fn packages_compute_their_graphs() {
+    cases().iter().for_each(runs_right);
+}
+
+#[test]
+fn an_operand_used_twice_is_uploaded_once() {
+    let (graph, options) = chosen(&case(SHARED, 32, &["0:4x2x2", "1:2x5x3"], Sharded));
+    let manifest = compiled(&graph, &options).package.manifest;
+    assert_eq!(manifest.host_bytes, 2 * (64 * 96 + 96 * 32 + 96 * 160));
+    assert_eq!(manifest.replicated_host_bytes, manifest.host_bytes);
+}
+
+/// A product of random extents, with and without a batch.
+fn random_case() -> impl Strategy<Value = Case> {
+    let extents = (1_u32..3, 1_u32..90, 1_u32..150, 1_u32..120);
+    (extents, 1_u16..40, any::<u32>(), any::<bool>()).prop_map(|(extents, tiles, seed, free)| {
+        let (batch, rows, inner, columns) = extents;
         let sigma = 1.0 / f64::from(inner).sqrt();
         let text = format!(
             "input x: f16[{batch}, {rows}, {inner}] = gaussian({seed}, 1)\n\
@@ -195,6 +223,19 @@ proptest! {
              y = gemm(x, w)\noutput y\n",
             seed ^ 0xffff,
         );
-        text_passes(&text, tiles, &[], if replicated { Replicated } else { Sharded });
+        case(&text, tiles, &[], if free { Replicated } else { Sharded })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn random_programs_mean_their_graphs(case in random_case()) {
+        means_the_graph(&case);
+    }
+
+    #[test]
+    fn random_packages_compute_their_graphs(case in random_case()) {
+        runs_right(&case);
     }
 }
