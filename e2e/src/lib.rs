@@ -3,3 +3,4 @@
 pub mod chromium;
 pub mod stack;
 pub mod tab;
+pub mod viewer;

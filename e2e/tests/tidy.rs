@@ -481,7 +481,10 @@ fn the_readme_maps_every_module_directory() {
 fn continuous_integration_runs_the_test_line_of_the_readme() {
     let line = ".ci/install-chromium && cargo test --locked --workspace";
     let readme = fs::read_to_string(root().join("README.md")).expect("there is a README");
-    assert!(readme.lines().any(|it| it.trim() == line), "README.md shows `{line}`");
+    assert!(
+        readme.lines().any(|it| it.trim() == line),
+        "README.md shows `{line}`"
+    );
     let script = fs::read_to_string(root().join(".ci/run")).expect("there is a .ci/run");
     assert_eq!(script.lines().last(), Some(line));
 }

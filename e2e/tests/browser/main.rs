@@ -1,3 +1,11 @@
 //! Stories told in a headless browser against the real server, one file a theme.
 
 mod driver;
+mod failures;
+mod figures;
+mod links;
+mod offline;
+mod open;
+mod pictures;
+mod selection;
+mod table;

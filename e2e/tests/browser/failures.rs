@@ -1,0 +1,98 @@
+//! Files that are no profiles, or damaged ones: a banner that names the cause, never a blank page.
+
+use std::path::PathBuf;
+
+use e2e::stack::{Stack, demo, target_folder};
+use e2e::viewer::{Failure, Viewer};
+
+/// A file with this content.
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = target_folder("e2e/bad").join(name);
+    std::fs::write(&path, bytes).expect("the file is written");
+    path
+}
+
+/// What the page says about a file, which must also be usable afterwards.
+async fn refused(name: &str, bytes: &[u8]) -> Failure {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.drop_files(&[&file(name, bytes)]).await;
+    let failure = viewer.failure().await;
+    viewer.open_by_drop(&demo().profile).await;
+    assert_eq!(
+        viewer.text("error-banner").await,
+        "",
+        "the banner goes with the failure"
+    );
+    viewer.assert_quiet().await;
+    failure
+}
+
+fn demo_bytes() -> Vec<u8> {
+    std::fs::read(&demo().profile).expect("the demo's profile is read")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_another_type_is_named() {
+    let failure = refused("notes.ipuprofile", b"not a profile at all").await;
+    assert_eq!(failure.cause, "unknown-type");
+    assert!(
+        failure.message.contains("not a profile"),
+        "{}",
+        failure.message
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compressed_file_is_told_what_to_do() {
+    let failure = refused("p.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0]).await;
+    assert_eq!(failure.cause, "unknown-type");
+    assert!(failure.message.contains("gzip -d"), "{}", failure.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_profile_is_refused_with_the_byte() {
+    let mut bytes = demo_bytes();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x10;
+    let failure = refused("damaged.ipuprofile", &bytes).await;
+    assert_eq!(failure.cause, "corrupt");
+    assert!(failure.message.contains("at byte "), "{}", failure.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_of_a_newer_format_is_refused_by_its_number() {
+    let mut bytes = demo_bytes();
+    // The root's second data word starts with the major version.
+    bytes[24..26].copy_from_slice(&99_u16.to_le_bytes());
+    let failure = refused("newer.ipuprofile", &bytes).await;
+    assert_eq!(failure.cause, "version");
+    assert!(failure.message.contains("99"), "{}", failure.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_profile_is_salvaged_and_says_so() {
+    let bytes = demo_bytes();
+    let cut = file("cut.ipuprofile", &bytes[..bytes.len() * 3 / 4]);
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.open_by_drop(&cut).await;
+    let badge = viewer.text("badge-truncated").await;
+    assert!(!badge.is_empty(), "the page shows that the file is cut");
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_artifact_is_named_without_a_blank_page() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{}", "0".repeat(64)))).await;
+    let failure = viewer.failure().await;
+    assert_eq!(failure.cause, "network");
+    assert!(failure.message.contains("404"), "{}", failure.message);
+    // The browser itself logs a failed load; the page must add nothing to it.
+    let problems = viewer.problems().await;
+    assert!(
+        problems.iter().all(|it| it.contains("status of 404")),
+        "{problems:?}"
+    );
+}
