@@ -411,3 +411,45 @@ pub struct ScheduleBenchArgs {
     /// The exchange problem
     pub problem: PathBuf,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Examples of a help text as commands, continued lines joined, variables in front dropped.
+    fn examples(help: &str) -> Vec<String> {
+        let joined = help.replace("\\\n", " ");
+        let (_, examples) = joined
+            .split_once("Examples:")
+            .expect("the help has examples");
+        let command = |line: &str| line.find("ipu-stack").map(|at| line[at..].to_owned());
+        examples.lines().filter_map(command).collect()
+    }
+
+    #[test]
+    fn every_subcommand_has_examples_that_it_understands() {
+        let mut count = 0;
+        for command in Cli::command().get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            let found = examples(&help);
+            assert!(!found.is_empty(), "{}: {help}", command.get_name());
+            for example in found {
+                let parsed = Cli::try_parse_from(example.split_whitespace());
+                assert!(
+                    parsed.is_ok(),
+                    "{example}: {}",
+                    parsed.expect_err("refused")
+                );
+                count += 1;
+            }
+        }
+        assert!(count >= 20, "only {count} examples were found");
+    }
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use analytics::text::{count, cycles};
 use compiler::graph::parse::parse;
 use compiler::graph::workload::{WORKLOADS, WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
@@ -10,7 +11,7 @@ use compiler::{CompileError, Compiled, OperandPolicy, Options, TILES_MAX};
 use runtime::kernels::Generation;
 
 use super::args::{CompileArgs, OperandArg, PlanArgs};
-use super::output::{print, write_file};
+use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::{Io, Outcome};
 use crate::error::CliError;
@@ -30,9 +31,8 @@ pub(super) fn run(args: CompileArgs, io: &mut Io<'_>) -> Outcome {
     if args.explain {
         text.push_str(&compiled.report.explain);
     }
-    let place = output.display();
-    let id = BlobId::of(&bytes);
-    let _fits = writeln!(text, "package={place} bytes={} sha256={id}", bytes.len());
+    let (wrote, id) = (wrote(&output, bytes.len() as u64), BlobId::of(&bytes));
+    let _fits = writeln!(text, "{wrote}, SHA-256 {id}");
     print(io.stdout, &text)
 }
 
@@ -69,7 +69,7 @@ pub(super) fn encode(compiled: &Compiled) -> Result<Vec<u8>, CliError> {
         .map_err(|error| CliError::internal(error, "package writer"))
 }
 
-/// Plan, exchanges, memory and times as text.
+/// Plan, exchanges, memory and times for people.
 pub(super) fn describe(compiled: &Compiled) -> String {
     let Compiled {
         package,
@@ -83,37 +83,60 @@ pub(super) fn describe(compiled: &Compiled) -> String {
         &manifest.workload
     };
     let mut text = format!(
-        "workload={name} tiles={} kernels={} hostBytes={} replicatedHostBytes={}\n",
-        package.tiles.len(),
+        "{name} for {} tiles, kernels {}, compiled in {:.2} s\n\n",
+        count(package.tiles.len() as u64),
         manifest.kernel_generation,
-        manifest.host_bytes,
-        manifest.replicated_host_bytes,
+        timings.total().as_secs_f64(),
     );
     for (line, predicted) in report.plan.iter().zip(&report.predicted) {
         let _fits = writeln!(
             text,
-            "plan={line} predictedCycles={}",
-            predicted.total().get()
+            "plan {line}, {} cycles predicted",
+            cycles(predicted.total())
         );
     }
-    for exchange in &report.exchanges {
-        let _fits = writeln!(
-            text,
-            "exchange={} transfers={} bytes={} horizon={} bound={}",
-            exchange.operation,
-            exchange.transfers,
-            exchange.sent.get(),
-            exchange.horizon.get(),
-            exchange.bound.get(),
+    let heading = ["transfers", "bytes", "cycles", "bound", "exchange"];
+    let _fits = writeln!(text);
+    push_row(&mut text, heading.map(str::to_owned));
+    for it in &report.exchanges {
+        let figures = [
+            count(it.transfers),
+            count(it.sent.get()),
+            cycles(it.horizon),
+        ];
+        let [transfers, sent, horizon] = figures;
+        push_row(
+            &mut text,
+            [
+                transfers,
+                sent,
+                horizon,
+                cycles(it.bound),
+                it.operation.clone(),
+            ],
         );
     }
-    let (used, rows) = (report.tile_bytes_max.get(), report.row_bytes_max.get());
-    let seconds = timings.total().as_secs_f64();
     let _fits = writeln!(
         text,
-        "tileBytesMax={used} rowBytesMax={rows} compileSeconds={seconds:.3}"
+        "\n{} bytes of memory on the fullest tile, {} of them encoded rows at most",
+        count(report.tile_bytes_max.get()),
+        count(report.row_bytes_max.get()),
+    );
+    let _fits = writeln!(
+        text,
+        "{} bytes from the host, {} with replicas",
+        count(manifest.host_bytes),
+        count(manifest.replicated_host_bytes),
     );
     text
+}
+
+fn push_row(text: &mut String, cells: [String; 5]) {
+    let [transfers, sent, horizon, bound, operation] = cells;
+    let _fits = writeln!(
+        text,
+        "{transfers:>10} {sent:>13} {horizon:>9} {bound:>9}  {operation}"
+    );
 }
 
 fn extents(plan: &PlanArgs, tiles: u16) -> WorkloadExtents {

@@ -2,9 +2,10 @@
 
 use analytics::format::{FileKind, open_bytes, row, sniff};
 use analytics::profile::Condition;
+use analytics::text::count;
 
 use super::args::{ConvertArgs, FormatArg};
-use super::output::{print, write_file};
+use super::output::{print, write_file, wrote};
 use super::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
@@ -33,8 +34,11 @@ pub(super) fn run(args: ConvertArgs, io: &mut Io<'_>) -> Outcome {
         FormatArg::Row => ("row", row::encode(&report).map_err(damaged)?.into()),
     };
     write_file(&output, &bytes)?;
-    let (place, length) = (output.display(), bytes.len());
-    let (tiles, samples) = (report.tiles().len(), report.sample_count());
-    let text = format!("{name}={place} bytes={length} tiles={tiles} samples={samples}\n");
+    let (tiles, samples) = (
+        count(report.tiles().len() as u64),
+        count(report.sample_count()),
+    );
+    let wrote = wrote(&output, bytes.len() as u64);
+    let text = format!("{wrote}: a {name} profile of {tiles} tiles and {samples} samples\n");
     print(io.stdout, &text)
 }

@@ -6,14 +6,14 @@ use analytics::profile::Granularity;
 
 use super::args::{DemoArgs, DeviceArgs};
 use super::compile::{compile, describe, encode};
-use super::output::{flush, print, unwritable, write_file};
+use super::output::{flush, print, unwritable, write_file, wrote};
 use super::serve::{publish, runtime, start, until_interrupted};
 use super::simulate::{simulate, verdict};
 use super::{Io, Outcome, Stop, browser, query, run_report};
 use crate::http::Config;
 use crate::store::Store;
 
-pub(super) fn run(args: DemoArgs, io: &mut Io<'_>) -> Outcome {
+pub(super) fn run(args: &DemoArgs, io: &mut Io<'_>) -> Outcome {
     let folder = &args.output;
     std::fs::create_dir_all(folder).map_err(|error| unwritable(&error, folder))?;
     let package_path = folder.join(&args.workload).with_extension("ipuexe");
@@ -25,11 +25,7 @@ pub(super) fn run(args: DemoArgs, io: &mut Io<'_>) -> Outcome {
     print(io.stdout, &describe(&compiled))?;
     print(
         io.stdout,
-        &format!(
-            "package={} bytes={}\n\n",
-            package_path.display(),
-            bytes.len()
-        ),
+        &format!("{}\n\n", wrote(&package_path, bytes.len() as u64)),
     )?;
     flush(io.stdout)?;
 
@@ -45,7 +41,7 @@ pub(super) fn run(args: DemoArgs, io: &mut Io<'_>) -> Outcome {
     verdict(&finished, &package_path)?;
     print(io.stdout, "\n")?;
     print(io.stdout, &query::kernel_table(&profile_path)?)?;
-    show(&args, &profile_path, io)
+    show(args, &profile_path, io)
 }
 
 /// Serves the viewer with the profile.

@@ -104,14 +104,14 @@ fn dispatch(command: Command, io: &mut Io<'_>) -> Outcome {
     match command {
         Command::Compile(args) => compile::run(args, io),
         Command::Run(args) => simulate::run(args, io),
-        Command::ProfileQuery(args) => query::run(args, io),
-        Command::ProfileInspect(args) => inspect::run(args, io),
+        Command::ProfileQuery(args) => query::run(&args, io),
+        Command::ProfileInspect(args) => inspect::run(&args, io),
         Command::ProfileConvert(args) => convert::run(args, io),
         Command::ProfileRender(args) => render::run(args, io),
         Command::ProfileSynth(args) => synth::run(args, io),
-        Command::Serve(args) => serve::run(args, io),
-        Command::Demo(args) => demo::run(args, io),
-        Command::ScheduleBench(args) => schedule_bench::run(args, io),
+        Command::Serve(args) => serve::run(&args, io),
+        Command::Demo(args) => demo::run(&args, io),
+        Command::ScheduleBench(args) => schedule_bench::run(&args, io),
     }
 }
 

@@ -3,20 +3,23 @@
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use analytics::text::count;
+
 use super::{Outcome, Stop};
 use crate::error::CliError;
 
 /// Prints a result as it is.
 pub(super) fn print(out: &mut (dyn Write + Send), text: &str) -> Outcome {
-    out.write_all(text.as_bytes()).map_err(stopped)
+    out.write_all(text.as_bytes())
+        .map_err(|error| stopped(&error))
 }
 
 /// Hands everything that was printed to the reader.
 pub(super) fn flush(out: &mut (dyn Write + Send)) -> Outcome {
-    out.flush().map_err(stopped)
+    out.flush().map_err(|error| stopped(&error))
 }
 
-fn stopped(error: std::io::Error) -> Stop {
+fn stopped(error: &std::io::Error) -> Stop {
     if error.kind() == ErrorKind::BrokenPipe {
         return Stop::ReaderGone;
     }
@@ -63,4 +66,9 @@ pub(super) fn unwritable(error: &std::io::Error, path: &Path) -> CliError {
         path.display(),
         hint,
     )
+}
+
+/// What was written, for people, without a line end.
+pub(super) fn wrote(path: &Path, bytes: u64) -> String {
+    format!("wrote {}, {} bytes", path.display(), count(bytes))
 }

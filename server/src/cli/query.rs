@@ -16,8 +16,8 @@ use super::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
 
-pub(super) fn run(args: QueryArgs, io: &mut Io<'_>) -> Outcome {
-    let question = meaning(&args)?;
+pub(super) fn run(args: &QueryArgs, io: &mut Io<'_>) -> Outcome {
+    let question = meaning(args)?;
     let answer = ask(&args.profile, &question)?;
     if args.strict && answer.totals.sample_count == 0 {
         let hint = match answer.warnings.join("; ") {

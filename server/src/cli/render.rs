@@ -1,7 +1,9 @@
 //! `profile-render`: a profile and its viewer as one HTML file that opens offline.
 
+use analytics::text::count;
+
 use super::args::RenderArgs;
-use super::output::{print, write_file};
+use super::output::{print, write_file, wrote};
 use super::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
@@ -20,10 +22,11 @@ pub(super) fn run(args: RenderArgs, io: &mut Io<'_>) -> Outcome {
     let page = site::render_single_file(&open::map(&profile)?, &title)
         .map_err(|error| CliError::internal(error, "profile-render"))?;
     write_file(&output, &page)?;
-    let (place, bytes) = (output.display(), page.len());
-    let (tiles, samples) = (report.tiles().len(), report.sample_count());
-    print(
-        io.stdout,
-        &format!("html={place} bytes={bytes} tiles={tiles} samples={samples}\n"),
-    )
+    let (tiles, samples) = (
+        count(report.tiles().len() as u64),
+        count(report.sample_count()),
+    );
+    let wrote = wrote(&output, page.len() as u64);
+    let text = format!("{wrote}: a page with a profile of {tiles} tiles and {samples} samples\n");
+    print(io.stdout, &text)
 }

@@ -5,10 +5,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use analytics::text::{count, cycles, time};
 use runtime::package::Package;
 use runtime::sim::{PhaseKind, PhaseReport};
 use serde::Serialize;
 
+use super::output::wrote;
 use super::simulate::Finished;
 use crate::error::CliError;
 
@@ -55,42 +57,71 @@ struct Phase<'a> {
     active_tiles: u32,
 }
 
-/// One line a fact, `name=value`, then one line a phase.
+/// The run for people: one line a phase, then what it took, what was checked, what was written.
 pub(super) fn text(package: &Package, finished: &Finished, profile: Option<&Path>) -> String {
     let report = report(package, finished, profile);
+    let name = if report.workload.is_empty() {
+        "graph"
+    } else {
+        report.workload
+    };
+    let tiles = count(report.tile_count as u64);
     let mut text = format!(
-        "simulated=true workload={} tiles={} kernels={} clockHz={} seed={}\n",
-        report.workload, report.tile_count, report.kernel_generation, report.clock_hz, report.seed,
+        "{name} on {tiles} tiles, simulated, kernels {}, seed {}\n\n",
+        report.kernel_generation, report.seed,
     );
-    for Phase {
-        phase,
-        epoch,
-        kind,
-        operation,
-        cycles,
-        ..
-    } in &report.phases
-    {
-        let _fits = writeln!(
-            text,
-            "phase={phase}/{epoch} kind={kind} cycles={cycles} operation={operation}"
-        );
+    let heading = [
+        "phase",
+        "kind",
+        "cycles",
+        "spread",
+        "bytes sent",
+        "tiles",
+        "operation",
+    ];
+    push_row(&mut text, heading.map(str::to_owned));
+    for it in &report.phases {
+        let figures = [
+            format!("{}/{}", it.phase, it.epoch),
+            it.kind.to_owned(),
+            count(it.cycles),
+            count(it.arrival_spread_cycles),
+            count(it.bytes_sent),
+            count(it.active_tiles.into()),
+            it.operation.to_owned(),
+        ];
+        push_row(&mut text, figures);
     }
+    let total = finished.report.total_cycles;
     let _fits = writeln!(
         text,
-        "cycles={} ms={:.6} memoryHighWaterBytes={} wallSeconds={:.3}",
-        report.total_cycles, report.total_ms, report.memory_high_water_bytes, report.wall_seconds,
+        "\n{} cycles, {}; {} bytes of memory on the fullest tile; simulated in {:.2} s",
+        cycles(total),
+        time(total, report.clock_hz),
+        count(report.memory_high_water_bytes),
+        report.wall_seconds,
     );
     if let (Some(elements), Some(failures)) = (report.checked_elements, report.failed_elements) {
-        let worst = report
-            .maximum_error
-            .map_or_else(String::new, |e| format!(" maxError={e:.6}"));
-        let _fits = writeln!(text, "checked={elements} failures={failures}{worst}");
+        let worst = report.maximum_error.unwrap_or_default();
+        let _fits = writeln!(
+            text,
+            "{} output elements compared with the reference: {} differ, largest error {worst:.6}",
+            count(elements),
+            count(failures),
+        );
     }
-    if let (Some(place), Some(bytes)) = (&report.profile, &finished.report.profile) {
-        let _fits = writeln!(text, "profile={place} bytes={}", bytes.len());
+    if let (Some(place), Some(bytes)) = (profile, &finished.report.profile) {
+        let _fits = writeln!(text, "{}", wrote(place, bytes.len() as u64));
     }
     text
+}
+
+fn push_row(text: &mut String, cells: [String; 7]) {
+    let [phase, kind, cycles, spread, sent, tiles, operation] = cells;
+    let _fits = writeln!(
+        text,
+        "{phase:>7}  {kind:<8} {cycles:>9} {spread:>8} {sent:>12} {tiles:>6}  {operation}"
+    );
 }
 
 /// The report as pretty JSON with a final newline.

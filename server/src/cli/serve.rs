@@ -10,7 +10,7 @@ use crate::http::{Config, HostPolicy, LocalServer, spawn_local};
 use crate::open;
 use crate::store::{BlobId, IntakeError, Store, take_in};
 
-pub(super) fn run(args: ServeArgs, io: &mut Io<'_>) -> Outcome {
+pub(super) fn run(args: &ServeArgs, io: &mut Io<'_>) -> Outcome {
     let store = open_store(args.store.as_deref())?;
     let hosts = HostPolicy::Loopback;
     let config = Config {

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 
 use analytics::synth::{SynthOptions, generate};
+use analytics::text::count;
 
 use super::args::SynthArgs;
-use super::output::{print, unwritable};
+use super::output::{print, unwritable, wrote};
 use super::progress::Progress;
 use super::{Io, Outcome};
 use crate::error::CliError;
@@ -43,9 +44,7 @@ pub(super) fn run(args: SynthArgs, io: &mut Io<'_>) -> Outcome {
         Ok(()) => {}
         Err(error) => return Err(unwritable(&error, &output).into()),
     }
-    let place = output.display();
-    print(
-        io.stdout,
-        &format!("profile={place} bytes={bytes} tiles={tiles} seed={seed}\n"),
-    )
+    let (wrote, tiles) = (wrote(&output, bytes), count(tiles.into()));
+    let text = format!("{wrote}: a synthetic profile of {tiles} tiles from seed {seed}\n");
+    print(io.stdout, &text)
 }
