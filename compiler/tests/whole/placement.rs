@@ -24,10 +24,13 @@ fn placed(tiles: u16) -> (Program, Placement) {
     (program, placement)
 }
 
+/// An address in place of the right one.
+type Damage = fn(u32) -> u32;
+
 #[test]
 fn damaged_placements_are_rejected() {
     let (program, placement) = placed(24);
-    let damages: [(&str, fn(u32) -> u32); 4] = [
+    let damages: [(&str, Damage); 4] = [
         ("is not 32-byte aligned", |address| address + 4),
         ("leaves the data memory", |_| 0x5c000),
         ("leaves the data memory", |_| 0xe7ba0),
