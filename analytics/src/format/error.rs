@@ -124,4 +124,35 @@ pub enum WriteError {
         /// Length in bytes.
         found: u64,
     },
+    /// A record could not be laid out: a bug in the writer's page sizes.
+    #[error("a {record} record cannot be laid out: {problem}")]
+    Encode {
+        /// Kind of the record.
+        record: &'static str,
+        /// What the wire format refused.
+        problem: String,
+    },
+}
+
+/// A row file that cannot be converted: the writer's limits are then the reader's.
+impl From<WriteError> for DecodeError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::StringTooLong { limit, found } => Self::Limit {
+                what: "bytes of a string",
+                limit,
+                found,
+            },
+            WriteError::TooMany { what, limit } => Self::Limit {
+                what,
+                limit,
+                found: limit.saturating_add(1),
+            },
+            other => Self::Corrupt {
+                record: "row profile",
+                at: 0,
+                problem: other.to_string(),
+            },
+        }
+    }
 }

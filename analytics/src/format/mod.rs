@@ -4,11 +4,27 @@
 //! written. Both are described by `schemas/profile.capnp`; the row format becomes columnar on the way
 //! in, so one engine form exists. Nothing here does I/O.
 
+mod activities;
+mod column;
 mod error;
 mod open;
+#[rustfmt::skip]
+#[expect(
+    clippy::all,
+    clippy::pedantic,
+    missing_docs,
+    unreachable_pub,
+    elided_lifetimes_in_paths,
+    unused_qualifications,
+    reason = "generated from schemas/profile.capnp; regenerated and compared by tests/schema.rs"
+)]
+mod profile_capnp;
 mod range;
+mod record;
 pub mod row;
+mod samples;
 mod sniff;
+mod tables;
 mod write;
 
 pub use error::{DecodeError, WriteError};
@@ -17,36 +33,6 @@ pub use range::ByteRange;
 pub use sniff::{FileKind, sniff};
 pub use write::ProfileWriter;
 
-use crate::profile::{ChunkScratch, ExchangeActivity, ProfileReport};
-
-pub(crate) fn decode_samples(
-    report: &ProfileReport,
-    index: usize,
-    scratch: &mut ChunkScratch,
-) -> Result<(), DecodeError> {
-    let _ = scratch;
-    Err(DecodeError::PageMissing {
-        range: report.chunks[index].bytes,
-    })
-}
-
-pub(crate) fn decode_activities(
-    report: &ProfileReport,
-    tile: u32,
-    ordinal: u64,
-) -> Result<Vec<ExchangeActivity>, DecodeError> {
-    let _ = (report, tile, ordinal);
-    Ok(Vec::new())
-}
-
-pub(crate) fn supply_page(
-    report: &mut ProfileReport,
-    range: ByteRange,
-    bytes: bytes::Bytes,
-) -> Result<(), DecodeError> {
-    let _ = report;
-    Err(DecodeError::WrongSupply {
-        range,
-        found: bytes.len() as u64,
-    })
-}
+pub(crate) use activities::decode as decode_activities;
+pub(crate) use open::supply_page;
+pub(crate) use samples::decode as decode_samples;

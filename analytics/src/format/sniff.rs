@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use super::record;
+use super::row::Framing;
+
+/// Packages have a dozen lists in their root, profiles one.
+const PACKAGE_POINTERS_MIN: u16 = 4;
+
 /// What the first bytes of a file say it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -54,9 +60,30 @@ impl fmt::Display for FileKind {
 /// What a file is, from its first bytes: 64 KiB are enough for files we know, the whole file is best.
 #[must_use]
 pub fn sniff(prefix: &[u8]) -> FileKind {
+    if record::peek(prefix).is_some() {
+        return FileKind::Columnar;
+    }
     match prefix {
         [0x1f, 0x8b, ..] => FileKind::Gzip,
         [0x28, 0xb5, 0x2f, 0xfd, ..] => FileKind::Zstd,
+        _ => sniff_message(prefix),
+    }
+}
+
+/// Messages are told apart by the sizes of their structs: they carry no name.
+fn sniff_message(prefix: &[u8]) -> FileKind {
+    let Some(framing) = Framing::read(prefix) else {
+        return FileKind::Unknown;
+    };
+    match framing.root(prefix) {
+        // Two words of version and clock, one list of tiles. A sample has one word and one pointer, a
+        // memory region five and two.
+        Some((2, 1)) => match framing.inner_elements(prefix) {
+            Some((5, 2)) => FileKind::MemoryProfile,
+            Some((1, 1)) | None => FileKind::RowProfile,
+            Some(_) => FileKind::Unknown,
+        },
+        Some((_, PACKAGE_POINTERS_MIN..)) => FileKind::Package,
         _ => FileKind::Unknown,
     }
 }

@@ -189,6 +189,12 @@ impl ProfileReport {
         &self.chunks
     }
 
+    /// The chunks of exchange activities, in file order.
+    #[must_use]
+    pub fn activity_chunks(&self) -> &[ChunkEntry] {
+        &self.activity_chunks
+    }
+
     /// Decodes the chunk at position `index` of [`Self::chunks`], replacing what `scratch` held.
     ///
     /// # Errors

@@ -1,0 +1,126 @@
+//! Exchange-activity chunks: the transfers scheduled inside exchange samples.
+
+use super::column;
+use super::error::DecodeError;
+use super::profile_capnp::{activity_chunk, record as body};
+use super::record::Record;
+use crate::profile::{ActivityKind, ExchangeActivity, ProfileReport};
+
+/// Activities of a record, unless one sample alone has more.
+pub(crate) const ACTIVITIES_PER_CHUNK: usize = 65_536;
+/// Activities of one sample that a record still holds whatever their values.
+pub(crate) const ACTIVITIES_PER_SAMPLE: usize = 200_000;
+
+/// The activities of one sample, in file order.
+pub(crate) fn decode(
+    report: &ProfileReport,
+    tile: u32,
+    ordinal: u64,
+) -> Result<Vec<ExchangeActivity>, DecodeError> {
+    let physical = report.tiles[tile as usize].tile.get();
+    let first_page = report.chunks.len();
+    for (index, entry) in report.activity_chunks.iter().enumerate() {
+        if !entry.tiles.contains(&tile) {
+            continue;
+        }
+        let page = &report.pages[first_page + index];
+        let range = entry.bytes;
+        let bytes = page
+            .bytes
+            .as_ref()
+            .ok_or(DecodeError::PageMissing { range })?;
+        let record = Record::read(bytes, range.start)?;
+        let place = record.place;
+        let Some(body::Activities(chunk)) = record.which()? else {
+            return Err(place.corrupt("the index calls it an activity chunk"));
+        };
+        let chunk = chunk.map_err(place.wire())?;
+        let list = find(chunk, physical, ordinal).map_err(place.wire())?;
+        if let Some(list) = list {
+            let all = unpack(chunk).map_err(place.wire())?;
+            let all = all.map_err(|problem| place.corrupt(problem))?;
+            let list = all
+                .get(list)
+                .ok_or_else(|| place.corrupt("a list passes its end"))?;
+            return Ok(list.to_vec());
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Which activities of the chunk belong to a sample.
+fn find(
+    chunk: activity_chunk::Reader<'_>,
+    physical: u32,
+    ordinal: u64,
+) -> capnp::Result<Option<std::ops::Range<usize>>> {
+    let (tiles, ordinals) = (chunk.get_tiles()?, chunk.get_ordinals()?);
+    let counts = chunk.get_counts()?;
+    let mut first = 0usize;
+    for ((tile, at), count) in tiles.iter().zip(ordinals.iter()).zip(counts.iter()) {
+        let end = first.saturating_add(count as usize);
+        if (tile, at) == (physical, ordinal) {
+            return Ok(Some(first..end));
+        }
+        first = end;
+    }
+    Ok(None)
+}
+
+/// All activities of a chunk, in order.
+#[expect(
+    clippy::type_complexity,
+    reason = "wire errors and layout errors have different sources"
+)]
+fn unpack(
+    chunk: activity_chunk::Reader<'_>,
+) -> capnp::Result<Result<Vec<ExchangeActivity>, &'static str>> {
+    let counts = chunk.get_counts()?;
+    let total = counts
+        .iter()
+        .map(|count| count as usize)
+        .fold(0, usize::saturating_add);
+    if total > ACTIVITIES_PER_CHUNK + ACTIVITIES_PER_SAMPLE {
+        return Ok(Err("it has more activities than a record may"));
+    }
+    let [mut kinds, mut starts, mut lengths, mut fanouts] = [const { Vec::new() }; 4];
+    let unpacked = column::unpack(chunk.get_kinds()?, total, &mut kinds)
+        .and(column::unpack(chunk.get_starts()?, total, &mut starts))
+        .and(column::unpack(chunk.get_lengths()?, total, &mut lengths));
+    let fanouts_packed = chunk.get_fanouts()?;
+    if let Err(problem) = unpacked {
+        return Ok(Err(problem));
+    }
+    if let Err(problem) = column::unpack_sparse(fanouts_packed, total, &mut fanouts) {
+        return Ok(Err(problem));
+    }
+    let mut activities = Vec::with_capacity(total);
+    let mut at = 0;
+    for count in counts.iter() {
+        let mut start = 0u32;
+        for _ in 0..count {
+            start = start.wrapping_add(column::unzigzag(starts[at]));
+            let end = start.wrapping_add(column::unzigzag(lengths[at]));
+            let Some(kind) = half(kinds[at] >> 1) else {
+                return Ok(Err("an unknown kind"));
+            };
+            let Some(fanout) = half(fanouts[at]) else {
+                return Ok(Err("a fanout over 65,535"));
+            };
+            let (kind, paired) = (ActivityKind::from_wire(kind), kinds[at] & 1 != 0);
+            activities.push(ExchangeActivity {
+                kind,
+                start,
+                end,
+                fanout,
+                paired,
+            });
+            at += 1;
+        }
+    }
+    Ok(Ok(activities))
+}
+
+fn half(value: u32) -> Option<u16> {
+    u16::try_from(value).ok()
+}

@@ -1,0 +1,49 @@
+//! The committed reader of `schemas/profile.capnp` is what the schema compiler writes today.
+
+use std::path::Path;
+use std::process::Command;
+
+const COMMITTED: &str = "src/format/profile_capnp.rs";
+
+fn capnp_version() -> Option<String> {
+    let output = Command::new("capnp").arg("--version").output().ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// The lines but the comments at the top, which name the versions of the tools.
+fn code(generated: &str) -> Vec<&str> {
+    generated.lines().skip_while(|line| line.starts_with("//")).collect()
+}
+
+/// Run with `UPDATE_EXPECT=1` to replace the committed file after a change of the schema.
+#[test]
+fn generated_reader_is_up_to_date() {
+    let Some(version) = capnp_version() else {
+        eprintln!("skipped: the schema compiler `capnp` is not installed");
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile-schema");
+    std::fs::create_dir_all(&out).unwrap();
+    let schemas = root.join("../schemas");
+    capnpc::CompilerCommand::new()
+        .src_prefix(&schemas)
+        .file(schemas.join("profile.capnp"))
+        .default_parent_module(vec!["format".to_owned()])
+        .output_path(&out)
+        .run()
+        .unwrap();
+    let generated = std::fs::read_to_string(out.join("profile_capnp.rs")).unwrap();
+    let committed = root.join(COMMITTED);
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&committed, &generated).unwrap();
+    }
+    let held = std::fs::read_to_string(&committed).unwrap_or_default();
+    assert!(
+        held == generated,
+        "{COMMITTED} is stale ({version}): rerun with UPDATE_EXPECT=1"
+    );
+}
