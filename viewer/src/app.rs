@@ -1,0 +1,64 @@
+//! The page: what is shown in which state.
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::load::drop_zone::DropZone;
+use crate::panels::banner::{Banner, OtherFile};
+use crate::panels::header::Header;
+use crate::panels::help::Help;
+use crate::panels::kernel_table::KernelTable;
+use crate::panels::landing::{Landing, Loading};
+use crate::panels::summary::SummaryPanel;
+use crate::state::actions::App;
+use crate::state::derived::Derived;
+use crate::state::history;
+use crate::timeline::component::Timeline;
+
+/// The whole page.
+#[component]
+pub(crate) fn Page() -> impl IntoView {
+    let app = App::new(browser::first_theme());
+    let derived = Derived::new(app);
+    provide_context(app);
+    provide_context(derived);
+    mark_body(app);
+    history::follow(app);
+    let state = Memo::new(move |_| app.load.with(|load| load.name()));
+    let main = move || match state.get() {
+        "loading" => view! { <Loading/> }.into_any(),
+        "ready" => view! {
+            <SummaryPanel/>
+            <Timeline/>
+            <KernelTable/>
+        }
+        .into_any(),
+        _ => view! { <Landing/> }.into_any(),
+    };
+    view! {
+        <Header/>
+        <main data-testid="app" data-state=move || state.get()>
+            <Banner/>
+            <OtherFile/>
+            {main}
+        </main>
+        <Help/>
+        <DropZone/>
+    }
+}
+
+/// The state of loading and the theme, where styles and tests find them.
+fn mark_body(app: App) {
+    Effect::new(move |_| {
+        let state = app.load.with(|load| load.name());
+        let name = app
+            .load
+            .with(|load| load.summary().map(|it| it.name.clone()));
+        browser::mark("body", "state", state);
+        document().set_title(&match name {
+            Some(name) => format!("{name} · ipu-stack"),
+            None => "ipu-stack profile viewer".to_owned(),
+        });
+    });
+    Effect::new(move |_| browser::mark("html", "theme", app.theme.get().name()));
+}

@@ -1,0 +1,193 @@
+//! Answers from a report in memory: the only place that puts the page's questions to `analytics`.
+
+use analytics::clock::{ClockKind, Frame, initial_sync_crop};
+use analytics::profile::{Condition, ProfileReport};
+use analytics::query::SampleDetail;
+use analytics::timeline::{self, Viewport};
+use analytics::{query, text};
+
+use super::cause::Failure;
+use super::protocol::{
+    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, StripAnswer, StripAsked, Summary,
+    TableAsked, TileNames,
+};
+use super::table;
+
+/// What is true of `report`, which was read from `bytes` bytes under the name `name`.
+///
+/// # Errors
+/// Where its last samples cannot be decoded.
+pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<Summary, Failure> {
+    let header = report.header();
+    let run = |clock| {
+        Frame::new(report, clock)
+            .span(report)
+            .map(analytics::units::Cycles::get)
+    };
+    let shared = run(ClockKind::Shared)?;
+    let named = report
+        .kernels()
+        .iter()
+        .map(|&id| (id.get(), report.string(id).to_owned()));
+    Ok(Summary {
+        name: name.to_owned(),
+        bytes,
+        tiles: TileNames {
+            physical: report.tiles().iter().map(|it| it.tile.get()).collect(),
+        },
+        samples: report.sample_count(),
+        clock_hz: header.clock_hz,
+        runs: [run(ClockKind::Cropped)?, shared, run(ClockKind::Tile)?],
+        crop: initial_sync_crop(report).get(),
+        granularity: header.granularity.name().to_owned(),
+        target: header.target.clone(),
+        simulated: header.simulated,
+        truncated_at: match report.condition() {
+            Condition::Truncated { at } => Some(at),
+            _ => None,
+        },
+        wrapped: report.tiles().iter().any(|tile| {
+            let first = u64::from(tile.first_counter.get());
+            first + shared.saturating_sub(tile.first_start) > u64::from(u32::MAX)
+        }),
+        row_version: header.row_schema_version,
+        provenance: header.provenance.clone(),
+        kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
+    })
+}
+
+/// The rows of the table.
+pub(crate) fn table(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
+    let result = query::query(report, &table::to_query(asked))?;
+    Ok(Answer::Table(table::rows(&result)))
+}
+
+/// The cells of the timeline.
+pub(crate) fn raster(report: &ProfileReport, asked: RasterAsked) -> Result<Answer, Failure> {
+    let viewport = Viewport {
+        clock: asked.clock,
+        cycles: asked.from..asked.to,
+        columns: asked.columns,
+        tiles: asked.tile_from..asked.tile_to,
+        rows: asked.rows,
+    };
+    let raster = timeline::raster(report, &viewport)?;
+    Ok(Answer::Raster(RasterAnswer {
+        asked,
+        columns: raster.columns,
+        rows: raster.rows,
+        from_overview: raster.from_overview,
+        kinds: raster.kinds,
+        kernels: raster.kernels,
+        busy: raster.busy,
+    }))
+}
+
+/// The shares of the kinds over the run.
+pub(crate) fn strip(report: &ProfileReport, asked: StripAsked) -> Result<Answer, Failure> {
+    let shares = timeline::kind_shares(report, asked.clock, asked.columns)?;
+    Ok(Answer::Strip(StripAnswer {
+        columns: shares.columns,
+        run: shares.span,
+        shares: shares.shares,
+    }))
+}
+
+/// The sample at a place.
+pub(crate) fn hit(report: &ProfileReport, asked: HitAsked) -> Result<Answer, Failure> {
+    let found = timeline::hit(report, asked.clock, asked.tile, asked.at)?;
+    let clock_hz = report.header().clock_hz;
+    Ok(Answer::Hit(
+        found.map(|sample| describe(&sample, asked.clock, clock_hz)),
+    ))
+}
+
+fn describe(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> HitAnswer {
+    let to = sample.offset.saturating_add(sample.duration.get());
+    let names = [&sample.kernel, &sample.operation];
+    let named = names.into_iter().find(|it| !it.is_empty());
+    HitAnswer {
+        kernel: sample.kernel.clone(),
+        heading: named
+            .cloned()
+            .unwrap_or_else(|| sample.kind.name().to_owned()),
+        kind: sample.kind.name().to_owned(),
+        from: sample.offset,
+        to,
+        facts: facts(sample, clock, clock_hz),
+        metadata: sample.metadata.clone(),
+    }
+}
+
+fn facts(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> Vec<Fact> {
+    let mut facts = Vec::with_capacity(12);
+    let mut push = |id: &str, label: &str, text: String| {
+        facts.push(Fact {
+            id: id.to_owned(),
+            label: label.to_owned(),
+            text,
+        });
+    };
+    push("tile", "Physical tile", sample.tile.to_string());
+    push("kind", "Kind", sample.kind.name().to_owned());
+    if !sample.operation.is_empty() {
+        push("operation", "Operation", sample.operation.clone());
+    }
+    push("phase", "Phase / epoch", phase(sample));
+    let range = format!(
+        "{} – {} ({} clock)",
+        text::count(sample.offset),
+        text::count(sample.offset.saturating_add(sample.duration.get())),
+        clock.name()
+    );
+    push("range", "Cycles", range);
+    let duration = text::cycles(sample.duration);
+    let time = text::time(sample.duration, clock_hz);
+    let cut = if sample.cut {
+        ", cut by the initial-sync crop"
+    } else {
+        ""
+    };
+    push(
+        "duration",
+        "Duration D",
+        format!("{duration} cycles = {time}{cut}"),
+    );
+    push(
+        "usefulEfficiency",
+        "Useful efficiency U/D",
+        text::percent(sample.useful_efficiency()),
+    );
+    push(
+        "workCycles",
+        "Work cycles P/D",
+        text::percent(sample.work_cycle_fraction()),
+    );
+    push(
+        "laneOccupancy",
+        "Lane occupancy U/P",
+        text::percent(sample.lane_occupancy()),
+    );
+    push("useful", "Useful work U", text::work(sample.useful));
+    push("physical", "Physical work P", text::work(sample.physical));
+    if !sample.basis.is_empty() {
+        push("basis", "Basis", sample.basis.clone());
+    }
+    if sample.event_cycles > 0 {
+        let events = text::count(u64::from(sample.event_cycles));
+        push("scheduled", "Scheduled horizon", format!("{events} cycles"));
+    }
+    facts
+}
+
+/// Phases as people read them: exchange ids without the bit that marks them.
+fn phase(sample: &SampleDetail) -> String {
+    const EXCHANGE: u32 = 1 << 31;
+    let number = sample.phase & !EXCHANGE;
+    let mark = if sample.phase & EXCHANGE == 0 {
+        ""
+    } else {
+        "exchange "
+    };
+    format!("{mark}{number} / {}", sample.epoch)
+}

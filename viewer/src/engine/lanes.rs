@@ -1,0 +1,168 @@
+//! Which question is sent when: latest wins.
+//!
+//! A lane has at most one question with the worker and one waiting; a newer question replaces the
+//! one that waits. Answers to questions of another profile are dropped.
+
+use super::protocol::Request;
+
+/// Questions of one sort follow each other in one lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// Opening a profile.
+    Open,
+    /// The table.
+    Table,
+    /// The timeline.
+    Raster,
+    /// The strip.
+    Strip,
+    /// The pointer.
+    Hit,
+    /// The hash of the file.
+    Hash,
+}
+
+impl Lane {
+    const COUNT: usize = 6;
+
+    /// The lane of a question.
+    pub(crate) const fn of(request: &Request) -> Self {
+        match request {
+            Request::Open(_) => Self::Open,
+            Request::Table(_) => Self::Table,
+            Request::Raster(_) => Self::Raster,
+            Request::Strip(_) => Self::Strip,
+            Request::Hit(_) => Self::Hit,
+            Request::Hash => Self::Hash,
+        }
+    }
+}
+
+/// A question on its way, numbered.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Numbered {
+    /// Tells answers apart.
+    pub(crate) id: u64,
+    /// The question.
+    pub(crate) request: Request,
+}
+
+#[derive(Debug, Default)]
+struct LaneState {
+    in_flight: Option<u64>,
+    waiting: Option<Request>,
+}
+
+/// All lanes of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes {
+    next_id: u64,
+    lanes: [LaneState; Lane::COUNT],
+}
+
+impl Lanes {
+    /// Takes a question; gives it back numbered when it is to be sent now. Opening is sent at once
+    /// and makes every earlier question void.
+    pub(crate) fn ask(&mut self, request: Request) -> Option<Numbered> {
+        let lane = Lane::of(&request);
+        if lane == Lane::Open {
+            self.lanes = Default::default();
+        }
+        if self.lanes[lane as usize].in_flight.is_some() {
+            self.lanes[lane as usize].waiting = Some(request);
+            return None;
+        }
+        Some(self.send(lane, request))
+    }
+
+    /// Takes note of an answer. `None` where the question is void: drop the answer.
+    pub(crate) fn answered(&mut self, id: u64, is_last: bool) -> Option<Answered> {
+        let index = self
+            .lanes
+            .iter()
+            .position(|lane| lane.in_flight == Some(id))?;
+        let state = &mut self.lanes[index];
+        if !is_last {
+            return Some(Answered { next: None });
+        }
+        state.in_flight = None;
+        let waiting = state.waiting.take();
+        let next = waiting.map(|request| self.send(Lane::of(&request), request));
+        Some(Answered { next })
+    }
+
+    fn send(&mut self, lane: Lane, request: Request) -> Numbered {
+        self.next_id += 1;
+        self.lanes[lane as usize].in_flight = Some(self.next_id);
+        Numbered {
+            id: self.next_id,
+            request,
+        }
+    }
+}
+
+/// What follows from an answer that counts.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Answered {
+    /// The question to send now.
+    pub(crate) next: Option<Numbered>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::protocol::{HitAsked, Source};
+    use analytics::clock::ClockKind;
+
+    fn hit(at: u64) -> Request {
+        Request::Hit(HitAsked {
+            clock: ClockKind::Shared,
+            tile: 0,
+            at,
+        })
+    }
+
+    fn open() -> Request {
+        Request::Open(Source::File {
+            name: "a".to_owned(),
+        })
+    }
+
+    #[test]
+    fn one_is_sent_and_the_latest_waits() {
+        let mut lanes = Lanes::default();
+        let first = lanes.ask(hit(1)).expect("the lane is free");
+        assert_eq!(lanes.ask(hit(2)), None);
+        assert_eq!(lanes.ask(hit(3)), None);
+        let next = lanes
+            .answered(first.id, true)
+            .expect("it counts")
+            .next
+            .expect("one waits");
+        assert_eq!(next.request, hit(3));
+        assert_eq!(lanes.answered(next.id, true), Some(Answered { next: None }));
+        assert_eq!(lanes.answered(next.id, true), None, "an answer counts once");
+    }
+
+    #[test]
+    fn lanes_do_not_wait_for_each_other() {
+        let mut lanes = Lanes::default();
+        assert!(lanes.ask(hit(1)).is_some());
+        assert!(lanes.ask(Request::Hash).is_some());
+    }
+
+    #[test]
+    fn opening_voids_what_was_asked_before() {
+        let mut lanes = Lanes::default();
+        let old = lanes.ask(hit(1)).expect("the lane is free");
+        let first = lanes.ask(open()).expect("opening never waits");
+        assert_eq!(lanes.answered(old.id, true), None);
+        let second = lanes.ask(open()).expect("opening never waits");
+        assert_eq!(lanes.answered(first.id, true), None);
+        assert!(
+            lanes.answered(second.id, false).is_some(),
+            "progress leaves the lane busy"
+        );
+        assert!(lanes.answered(second.id, true).is_some());
+    }
+}

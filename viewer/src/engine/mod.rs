@@ -1,0 +1,14 @@
+//! The seam behind which the profile lives: questions go in, view-sized answers come out.
+//!
+//! [`answer`] answers from a report in memory and is all that knows `analytics`' questions.
+//! [`worker`] runs it in a Web Worker, [`worker_client`] speaks to that worker from the page.
+
+pub(crate) mod answer;
+pub(crate) mod cause;
+pub(crate) mod envelope;
+pub(crate) mod lanes;
+pub(crate) mod protocol;
+pub(crate) mod read;
+pub(crate) mod table;
+pub(crate) mod worker;
+pub(crate) mod worker_client;

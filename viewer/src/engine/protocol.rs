@@ -1,0 +1,327 @@
+//! What the page and its worker say to each other.
+//!
+//! A message is a JSON text and, beside it, the big columns as transferable buffers. Both ends come
+//! from one build, so there is no version. Every answer is sized by the view, never by the profile.
+
+use analytics::clock::ClockKind;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Failure;
+use super::table::TableAnswer;
+use crate::state::view::{Grouping, KindFilter};
+
+/// Where a profile comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Source {
+    /// A file of this computer; the handle travels beside the message.
+    File {
+        /// Its name.
+        name: String,
+    },
+    /// An address, fetched without credentials.
+    Address {
+        /// The absolute address.
+        url: String,
+    },
+}
+
+/// A question of the page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Request {
+    /// Opens a profile and forgets the one before.
+    Open(Source),
+    /// The rows of the table.
+    Table(TableAsked),
+    /// The cells of the timeline.
+    Raster(RasterAsked),
+    /// Shares of the kinds over the whole run.
+    Strip(StripAsked),
+    /// The sample at a place.
+    Hit(HitAsked),
+    /// SHA-256 of the open file.
+    Hash,
+}
+
+/// An answer of the worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Answer {
+    /// How far opening is; more answers follow.
+    Progress(Progress),
+    /// The profile is open.
+    Opened(Box<Summary>),
+    /// To [`Request::Table`].
+    Table(TableAnswer),
+    /// To [`Request::Raster`].
+    Raster(RasterAnswer),
+    /// To [`Request::Strip`].
+    Strip(StripAnswer),
+    /// To [`Request::Hit`]; `None` where nothing was recorded.
+    Hit(Option<HitAnswer>),
+    /// To [`Request::Hash`]: 64 lowercase hex digits.
+    Hash(String),
+    /// The question has no answer.
+    Failed(Failure),
+}
+
+/// Bytes read while opening.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// Read so far.
+    pub(crate) done: u64,
+    /// To be read in all.
+    pub(crate) total: u64,
+}
+
+/// Names of tiles by their position in the profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TileNames {
+    /// Physical ids, ascending.
+    pub(crate) physical: Vec<u32>,
+}
+
+impl TileNames {
+    /// Number of tiles.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.physical.len()).unwrap_or(u32::MAX)
+    }
+
+    /// The physical id at a position, as text.
+    pub(crate) fn name(&self, index: u32) -> String {
+        self.physical
+            .get(index as usize)
+            .map(u32::to_string)
+            .unwrap_or_default()
+    }
+
+    /// Positions of the ids `first..=last`; `None` where the profile has none of them.
+    pub(crate) fn positions(&self, first: u32, last: u32) -> Option<std::ops::Range<u32>> {
+        let at = |bound: usize| u32::try_from(bound).unwrap_or(u32::MAX);
+        let start = self.physical.partition_point(|&id| id < first);
+        let end = self.physical.partition_point(|&id| id <= last);
+        (start < end).then(|| at(start)..at(end))
+    }
+}
+
+/// What is true of the open profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Summary {
+    /// File name, or the address.
+    pub(crate) name: String,
+    /// Length of the file in bytes.
+    pub(crate) bytes: u64,
+    /// Profiled tiles.
+    pub(crate) tiles: TileNames,
+    /// All samples.
+    pub(crate) samples: u64,
+    /// Tile clock in hertz; 0 is unknown.
+    pub(crate) clock_hz: u64,
+    /// Length of the run in cycles on the cropped, shared and tile clock.
+    pub(crate) runs: [u64; 3],
+    /// Initial-sync crop in cycles.
+    pub(crate) crop: u64,
+    /// How finely the run was sampled.
+    pub(crate) granularity: String,
+    /// The machine; empty is unknown.
+    pub(crate) target: String,
+    /// Whether a simulator made it; `None` is unknown.
+    pub(crate) simulated: Option<bool>,
+    /// Bytes that could be read of a file without its end.
+    pub(crate) truncated_at: Option<u64>,
+    /// Whether a 32-bit counter of some tile passed its end during the run.
+    pub(crate) wrapped: bool,
+    /// Row schema version of the file, 0 for the columnar format.
+    pub(crate) row_version: u32,
+    /// Name and value pairs of the header.
+    pub(crate) provenance: Vec<(String, String)>,
+    /// String id and name of every kernel that has a name.
+    pub(crate) kernels: Vec<(u32, String)>,
+}
+
+impl Summary {
+    /// Length of the run on a clock, in cycles.
+    pub(crate) const fn run(&self, clock: ClockKind) -> u64 {
+        match clock {
+            ClockKind::Cropped => self.runs[0],
+            ClockKind::Shared => self.runs[1],
+            ClockKind::Tile => self.runs[2],
+        }
+    }
+}
+
+/// Which rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TableAsked {
+    /// What a row stands for.
+    pub(crate) by: Grouping,
+    /// Which samples count.
+    pub(crate) kind: KindFilter,
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+}
+
+/// Which cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RasterAsked {
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// First cycle.
+    pub(crate) from: u64,
+    /// One past the last cycle.
+    pub(crate) to: u64,
+    /// Columns of cells.
+    pub(crate) columns: u32,
+    /// First tile position.
+    pub(crate) tile_from: u32,
+    /// One past the last tile position.
+    pub(crate) tile_to: u32,
+    /// Rows of cells, at most.
+    pub(crate) rows: u32,
+}
+
+/// Cells, row-major. The columns travel as buffers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RasterAnswer {
+    /// What was asked.
+    pub(crate) asked: RasterAsked,
+    /// Columns of cells.
+    pub(crate) columns: u32,
+    /// Rows of cells.
+    pub(crate) rows: u32,
+    /// Whether the cells are the file's overview, coarser than asked for.
+    pub(crate) from_overview: bool,
+    /// Kind of each cell, as [`analytics::timeline::CellKind`].
+    #[serde(skip)]
+    pub(crate) kinds: Vec<u8>,
+    /// String id plus one of the kernel of each cell; 0 is none.
+    #[serde(skip)]
+    pub(crate) kernels: Vec<u32>,
+    /// Part of each cell that is not idle, in 1/255.
+    #[serde(skip)]
+    pub(crate) busy: Vec<u8>,
+}
+
+/// How fine a strip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StripAsked {
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// Columns over the whole run.
+    pub(crate) columns: u32,
+}
+
+/// Shares of the kinds over the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StripAnswer {
+    /// Columns.
+    pub(crate) columns: u32,
+    /// Length of the run in cycles.
+    pub(crate) run: u64,
+    /// As [`analytics::timeline::KindShares::shares`].
+    pub(crate) shares: Vec<u16>,
+}
+
+/// A place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HitAsked {
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// Tile position.
+    pub(crate) tile: u32,
+    /// Cycle.
+    pub(crate) at: u64,
+}
+
+/// A sample in words: a heading, then name and text pairs in reading order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HitAnswer {
+    /// Kernel symbol; empty where the sample has none.
+    pub(crate) kernel: String,
+    /// What to call the sample: its kernel, else its operation, else its kind.
+    pub(crate) heading: String,
+    /// Kind of the sample.
+    pub(crate) kind: String,
+    /// First cycle on the clock in force.
+    pub(crate) from: u64,
+    /// One past the last cycle.
+    pub(crate) to: u64,
+    /// Figures and places.
+    pub(crate) facts: Vec<Fact>,
+    /// Metadata pairs in file order.
+    pub(crate) metadata: Vec<(String, String)>,
+}
+
+/// One line of a description.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fact {
+    /// A stable name for tests and styles.
+    pub(crate) id: String,
+    /// What it is.
+    pub(crate) label: String,
+    /// What it is for this sample.
+    pub(crate) text: String,
+}
+
+/// Clocks travel by name.
+mod clock_name {
+    use analytics::clock::ClockKind;
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde fixes the signature"
+    )]
+    pub(super) fn serialize<S: Serializer>(clock: &ClockKind, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(clock.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ClockKind, D::Error> {
+        let name = String::deserialize(from)?;
+        ClockKind::from_name(&name).ok_or_else(|| D::Error::custom(format!("no clock {name}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_and_answers_survive_the_way() {
+        let asked = RasterAsked {
+            clock: ClockKind::Shared,
+            from: 1,
+            to: u64::MAX,
+            columns: 3,
+            tile_from: 0,
+            tile_to: 9,
+            rows: 4,
+        };
+        let request = Request::Raster(asked);
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        let answer = Answer::Progress(Progress {
+            done: u64::MAX - 1,
+            total: u64::MAX,
+        });
+        let text = serde_json::to_string(&answer).unwrap();
+        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+    }
+
+    #[test]
+    fn tiles_are_found_by_physical_id() {
+        let tiles = TileNames {
+            physical: vec![2, 4, 6, 9],
+        };
+        assert_eq!(tiles.positions(4, 7), Some(1..3));
+        assert_eq!(tiles.positions(0, 99), Some(0..4));
+        assert_eq!(tiles.positions(7, 8), None);
+        assert_eq!(
+            (tiles.name(3), tiles.name(4)),
+            ("9".to_owned(), String::new())
+        );
+    }
+}

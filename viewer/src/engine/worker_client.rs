@@ -1,0 +1,191 @@
+//! The page's end: starts a worker, sends questions by [`Lanes`], hands answers on.
+//!
+//! Each profile gets a worker of its own, because the memory of a WebAssembly module never shrinks.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Array, Function, Reflect};
+use wasm_bindgen::closure::Closure;
+use wasm_bindgen::{JsCast as _, JsValue};
+use web_sys::{Blob, MessageEvent, Worker};
+
+use super::cause::{Cause, Failure};
+use super::envelope;
+use super::lanes::{Lanes, Numbered};
+use super::protocol::{Answer, Request, Source};
+use super::read::describe;
+
+type OnAnswer = Rc<dyn Fn(Answer)>;
+
+/// A handle to the worker of the open profile.
+#[derive(Clone)]
+pub(crate) struct WorkerClient {
+    inner: Rc<Inner>,
+}
+
+struct Inner {
+    worker: RefCell<Option<Started>>,
+    lanes: RefCell<Lanes>,
+    on_answer: RefCell<Option<OnAnswer>>,
+}
+
+struct Started {
+    worker: Worker,
+    /// Whether it was given a profile already.
+    used: bool,
+    /// Kept alive as long as the worker may call them.
+    _callbacks: [Closure<dyn Fn(MessageEvent)>; 2],
+}
+
+impl WorkerClient {
+    /// A client that starts its first worker at once, so that it is ready when a file comes.
+    pub(crate) fn start() -> Self {
+        let inner = Rc::new(Inner {
+            worker: RefCell::new(None),
+            lanes: RefCell::new(Lanes::default()),
+            on_answer: RefCell::new(None),
+        });
+        let client = Self { inner };
+        // A failure is reported when a profile is to be opened.
+        let _ = client.renew();
+        client
+    }
+
+    /// Who takes the answers.
+    pub(crate) fn set_on_answer(&self, on_answer: impl Fn(Answer) + 'static) {
+        *self.inner.on_answer.borrow_mut() = Some(Rc::new(on_answer));
+    }
+
+    /// Opens a profile in a worker that holds no other; `file` comes with [`Source::File`].
+    pub(crate) fn open(&self, source: Source, file: Option<&Blob>) {
+        let is_fresh = self
+            .inner
+            .worker
+            .borrow()
+            .as_ref()
+            .is_some_and(|it| !it.used);
+        if !is_fresh && let Err(failure) = self.renew() {
+            return self.hand_on(Answer::Failed(failure));
+        }
+        if let Some(started) = self.inner.worker.borrow_mut().as_mut() {
+            started.used = true;
+        }
+        let numbered = self.inner.lanes.borrow_mut().ask(Request::Open(source));
+        if let Some(numbered) = numbered {
+            self.post(&numbered, file);
+        }
+    }
+
+    /// Asks about the open profile.
+    pub(crate) fn ask(&self, request: Request) {
+        let numbered = self.inner.lanes.borrow_mut().ask(request);
+        if let Some(numbered) = numbered {
+            self.post(&numbered, None);
+        }
+    }
+
+    fn post(&self, numbered: &Numbered, file: Option<&Blob>) {
+        let packed = envelope::pack(numbered.id, &numbered.request);
+        if let Some(file) = file {
+            packed.message.push(file);
+        }
+        if let Some(started) = self.inner.worker.borrow().as_ref() {
+            // Nothing is transferred, so posting cannot fail.
+            let _ = started.worker.post_message(&packed.message);
+        }
+    }
+
+    /// Replaces the worker by a new one.
+    fn renew(&self) -> Result<(), Failure> {
+        if let Some(old) = self.inner.worker.borrow_mut().take() {
+            old.worker.terminate();
+        }
+        let worker = start_worker()?;
+        let client = Rc::downgrade(&self.inner);
+        let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+            if let Some(inner) = client.upgrade() {
+                Self { inner }.take(&event.data());
+            }
+        });
+        let client = Rc::downgrade(&self.inner);
+        let on_error = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+            if let Some(inner) = client.upgrade() {
+                let message = Reflect::get(&event, &"message".into()).ok();
+                let message = message.and_then(|it| it.as_string()).unwrap_or_default();
+                Self { inner }.lost(&message);
+            }
+        });
+        worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+        worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
+        let _callbacks = [on_message, on_error];
+        *self.inner.worker.borrow_mut() = Some(Started {
+            worker,
+            used: false,
+            _callbacks,
+        });
+        Ok(())
+    }
+
+    fn take(&self, data: &JsValue) {
+        if let Some(message) = data.dyn_ref::<Array>() {
+            match envelope::unpack_answer(message) {
+                Ok((id, answer)) => self.answered(id, answer),
+                Err(failure) => self.hand_on(Answer::Failed(failure)),
+            }
+            return;
+        }
+        let fatal = Reflect::get(data, &"fatal".into())
+            .ok()
+            .and_then(|it| it.as_string());
+        self.lost(&fatal.unwrap_or_default());
+    }
+
+    fn answered(&self, id: u64, answer: Answer) {
+        let is_last = !matches!(answer, Answer::Progress(_));
+        let answered = self.inner.lanes.borrow_mut().answered(id, is_last);
+        let Some(answered) = answered else { return };
+        if let Some(next) = answered.next {
+            self.post(&next, None);
+        }
+        self.hand_on(answer);
+    }
+
+    /// The worker is gone: most likely it ran out of memory.
+    fn lost(&self, message: &str) {
+        if let Some(old) = self.inner.worker.borrow_mut().take() {
+            old.worker.terminate();
+        }
+        *self.inner.lanes.borrow_mut() = Lanes::default();
+        let message = format!(
+            "the worker that holds the profile stopped ({message}); it may have run out of memory"
+        );
+        self.hand_on(Answer::Failed(Failure::new(Cause::Internal, message)));
+    }
+
+    fn hand_on(&self, answer: Answer) {
+        let on_answer = self.inner.on_answer.borrow().clone();
+        if let Some(on_answer) = on_answer {
+            on_answer(answer);
+        }
+    }
+}
+
+/// The page's shell knows how to start a worker, from a server or from one file.
+fn start_worker() -> Result<Worker, Failure> {
+    let refused = |error: JsValue| {
+        let what = describe(&error);
+        Failure::new(
+            Cause::Internal,
+            format!("the browser refused to start a worker: {what}"),
+        )
+    };
+    let shell = Reflect::get(&js_sys::global(), &"ipuStack".into()).map_err(refused)?;
+    let start = Reflect::get(&shell, &"startWorker".into()).map_err(refused)?;
+    let start: Function = start.dyn_into().map_err(refused)?;
+    start
+        .call0(&shell)
+        .map_err(refused)?
+        .dyn_into()
+        .map_err(refused)
+}

@@ -1,0 +1,140 @@
+//! What the address of the page says is to be opened. Pure.
+//!
+//! `/a/<sha256>` and `/p/<id>` are artifacts of the server that gave the page; `?url=` is any
+//! address and becomes `/a/<sha256>` where it means one of those.
+
+use crate::state::url::{decoded, encoded, is_sha256};
+
+/// What the page was asked to open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Nothing: the landing page, or a local file.
+    #[default]
+    Landing,
+    /// A blob of the server, by its SHA-256.
+    Artifact(String),
+    /// A publication of the server, by its id.
+    Publication(String),
+    /// Any address.
+    Address(String),
+}
+
+impl Place {
+    /// Reads path and query of the page's address.
+    pub(crate) fn parse(path: &str, query: &str, origin: &str) -> Self {
+        let segments: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
+        match segments.as_slice() {
+            ["a", sha] if is_sha256(sha) => return Self::Artifact((*sha).to_owned()),
+            ["p", id] if is_publication(id) => return Self::Publication((*id).to_owned()),
+            _ => {}
+        }
+        let pairs = query.trim_start_matches('?').split('&');
+        let url = pairs
+            .filter_map(|pair| pair.strip_prefix("url="))
+            .map(decoded)
+            .next();
+        match url {
+            Some(url) if !url.is_empty() => Self::from_url(&url, origin),
+            _ => Self::Landing,
+        }
+    }
+
+    /// The place that an address means.
+    pub(crate) fn from_url(url: &str, origin: &str) -> Self {
+        let path = url.strip_prefix(origin).unwrap_or(url);
+        let known = ["/api/artifacts/", "/a/"]
+            .iter()
+            .find_map(|it| path.strip_prefix(it));
+        match known {
+            Some(sha) if is_sha256(sha) => Self::Artifact(sha.to_owned()),
+            _ => Self::Address(url.to_owned()),
+        }
+    }
+
+    /// Path and query that lead here again.
+    pub(crate) fn link(&self) -> String {
+        match self {
+            Self::Landing => "/".to_owned(),
+            Self::Artifact(sha) => format!("/a/{sha}"),
+            Self::Publication(id) => format!("/p/{id}"),
+            Self::Address(url) => format!("/?url={}", encoded(url)),
+        }
+    }
+
+    /// Where the bytes are, relative to the page's origin or absolute; `None` on the landing page.
+    pub(crate) fn source(&self) -> Option<String> {
+        match self {
+            Self::Landing => None,
+            Self::Artifact(sha) => Some(format!("/api/artifacts/{sha}")),
+            Self::Publication(id) => Some(format!("/api/publications/{id}")),
+            Self::Address(url) => Some(url.clone()),
+        }
+    }
+
+    /// What to call it before its name is known.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::Landing => "profile".to_owned(),
+            Self::Artifact(sha) => format!("artifact {}…", &sha[..12]),
+            Self::Publication(id) => format!("publication {id}"),
+            Self::Address(url) => {
+                let path = url.split(['?', '#']).next().unwrap_or(url);
+                let name = path.rsplit('/').find(|it| !it.is_empty()).unwrap_or(url);
+                decoded(name)
+            }
+        }
+    }
+}
+
+/// Publications are named by 128 random bits in hexadecimal.
+fn is_publication(id: &str) -> bool {
+    id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ORIGIN: &str = "http://127.0.0.1:8080";
+
+    fn check(path: &str, query: &str, link: &str, source: Option<&str>) {
+        let place = Place::parse(path, query, ORIGIN);
+        assert_eq!(place.link(), link);
+        assert_eq!(place.source().as_deref(), source);
+    }
+
+    #[test]
+    fn addresses_name_what_to_open() {
+        let sha = "0123456789abcdef".repeat(4);
+        let artifact = format!("/a/{sha}");
+        let api = format!("/api/artifacts/{sha}");
+        check(&artifact, "", &artifact, Some(&api));
+        check("/", "", "/", None);
+        check("/a/short", "", "/", None);
+        check(
+            "/p/0123456789abcdef0123456789abcdef",
+            "",
+            "/p/0123456789abcdef0123456789abcdef",
+            Some("/api/publications/0123456789abcdef0123456789abcdef"),
+        );
+        let alias = format!("?url={}", encoded(&format!("{ORIGIN}{api}")));
+        check("/", &alias, &artifact, Some(&api));
+        check("/", &format!("?url={api}"), &artifact, Some(&api));
+        check(
+            "/",
+            "?x=1&url=https%3A%2F%2Fh%2Fa%20b.ipuprofile",
+            "/?url=https%3A%2F%2Fh%2Fa%20b.ipuprofile",
+            Some("https://h/a b.ipuprofile"),
+        );
+    }
+
+    #[test]
+    fn labels_are_short() {
+        let place = Place::Address("https://h/x/run%201.ipuprofile?token=a".to_owned());
+        assert_eq!(place.label(), "run 1.ipuprofile");
+        assert_eq!(
+            Place::Artifact("ab".repeat(32)).label(),
+            "artifact abababababab…"
+        );
+    }
+}

@@ -1,0 +1,70 @@
+//! The bar at the top: what is open, opening something else, link, theme, help.
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::panels::landing::FilePicker;
+use crate::state::actions::use_app;
+use crate::state::load::LoadState;
+use crate::theme::Theme;
+
+/// The bar at the top.
+#[component]
+pub(crate) fn Header() -> impl IntoView {
+    let app = use_app();
+    let name = move || {
+        app.load.with(|load| match load {
+            LoadState::Empty => String::new(),
+            LoadState::Loading { name, .. } | LoadState::Failed { name, .. } => name.clone(),
+            LoadState::Ready(summary) => summary.name.clone(),
+        })
+    };
+    let theme_label = move || match app.theme.get() {
+        Theme::Light => "Dark",
+        Theme::Dark => "Light",
+    };
+    view! {
+        <header class="bar">
+            <a class="brand" href=if browser::is_embedded() { "#" } else { "/" }>
+                <span class="mark" aria-hidden="true"></span>
+                "ipu-stack"
+            </a>
+            <h1 class="file" data-testid="file-name" title=name>{name}</h1>
+            <div class="actions">
+                <FilePicker/>
+                <CopyLink/>
+                <button type="button" data-testid="theme-toggle"
+                    title="Switch between light and dark"
+                    on:click=move |_| app.toggle_theme()>{theme_label}</button>
+                <button type="button" data-testid="help-toggle" title="Keys and terms (?)"
+                    aria-expanded=move || app.help.get().to_string()
+                    on:click=move |_| app.help.update(|help| *help = !*help)>"?"</button>
+            </div>
+        </header>
+    }
+}
+
+/// Copies the address of what is shown.
+#[component]
+fn CopyLink() -> impl IntoView {
+    let app = use_app();
+    let copied = RwSignal::new(false);
+    let is_open = move || app.load.with(|load| load.summary().is_some());
+    // Any other view is another link.
+    Effect::new(move |_| {
+        app.view.track();
+        copied.set(false);
+    });
+    let copy = move |_| {
+        browser::copy(&browser::address());
+        copied.set(true);
+    };
+    view! {
+        <Show when=is_open>
+            <button type="button" data-testid="copy-link" on:click=copy
+                title="Copy the address of this view; a local file is named by its hash, not sent">
+                {move || if copied.get() { "Copied" } else { "Copy link" }}
+            </button>
+        </Show>
+    }
+}

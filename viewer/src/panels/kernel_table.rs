@@ -1,0 +1,239 @@
+//! The table: every figure of the query, every row always there, sorted by any column.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::engine::protocol::Request;
+use crate::engine::table::{self, COLUMNS, Column, Row};
+use crate::state::actions::use_app;
+use crate::state::derived::use_derived;
+use crate::state::view::{Grouping, KindFilter};
+
+/// Figures whose share is drawn behind them.
+const BARS: [&str; 4] = [
+    "usefulUtilization",
+    "workCycleFraction",
+    "workLaneOccupancy",
+    "deviceUsefulUtilization",
+];
+
+/// The table with its controls.
+#[component]
+pub(crate) fn KernelTable() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    Effect::new(move |_| {
+        if let Some(asked) = derived.table_asked.get() {
+            app.ask(Request::Table(asked));
+        }
+    });
+    let count = move || {
+        app.table
+            .with(|it| it.as_ref().map_or(0, |it| it.rows.len()))
+    };
+    let warnings = move || {
+        app.table
+            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
+            .unwrap_or_default()
+    };
+    let notes = move || {
+        let note = |it| view! { <p class="note">{it}</p> };
+        warnings().into_iter().map(note).collect_view()
+    };
+    let state = move || {
+        if app.table.with(Option::is_some) {
+            "ready"
+        } else {
+            "pending"
+        }
+    };
+    view! {
+        <section class="figures" data-testid="kernel-table" data-state=state>
+            <TableControls/>
+            {notes}
+            <div class="scroll" tabindex="0" role="region" aria-label="Figures">
+                <table aria-rowcount=count>
+                    <thead><tr>
+                        {COLUMNS.iter().map(|column| view! { <Heading column/> }).collect_view()}
+                    </tr></thead>
+                    <tbody><Rows/></tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+#[component]
+fn TableControls() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let copied = RwSignal::new(false);
+    Effect::new(move |_| {
+        derived.table_asked.track();
+        copied.set(false);
+    });
+    let copy = move |_| {
+        let name = app
+            .load
+            .with_untracked(|load| load.summary().map(|it| it.name.clone()));
+        if let Some((asked, name)) = derived.table_asked.get_untracked().zip(name) {
+            browser::copy(&table::to_command(asked, &name));
+            copied.set(true);
+        }
+    };
+    let group = move |event| {
+        let by = Grouping::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.by = by);
+    };
+    let filter = move |event| {
+        let kind = KindFilter::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.kind = kind);
+    };
+    let is_by = move |by| move || app.view.with(|view| view.by == by);
+    let is_kind = move |kind| move || app.view.with(|view| view.kind == kind);
+    view! {
+        <div class="controls">
+            <h2>"Where the cycles went"</h2>
+            <label class="choice">"by"
+                <select data-testid="group-by" on:change=group>
+                    {Grouping::ALL.map(|it| view! {
+                        <option value=it.name() prop:selected=is_by(it)>{it.name()}</option>
+                    }).collect_view()}
+                </select>
+            </label>
+            <label class="choice">"of"
+                <select data-testid="kind" on:change=filter>
+                    {KindFilter::ALL.map(|it| view! {
+                        <option value=it.name() prop:selected=is_kind(it)>{it.name()}</option>
+                    }).collect_view()}
+                </select>
+            </label>
+            <span class="hint">"the whole run, whatever is in view"</span>
+            <button type="button" class="quiet" data-testid="copy-command" on:click=copy
+                title="Copy the command that prints the same figures as JSON">
+                {move || if copied.get() { "Copied" } else { "Copy as command" }}
+            </button>
+        </div>
+    }
+}
+
+#[component]
+fn Heading(
+    /// The column under the heading.
+    column: &'static Column,
+) -> impl IntoView {
+    let app = use_app();
+    let sorted = move || {
+        app.view.with(
+            |view| match (view.sort.column == column.id, view.sort.ascending) {
+                (false, _) => "none",
+                (true, true) => "ascending",
+                (true, false) => "descending",
+            },
+        )
+    };
+    let heading = move || match column.id {
+        "name" => app.view.with(|view| view.by.heading()),
+        _ => column.heading,
+    };
+    let press = move |_| app.change_view(|view| view.sort = view.sort.pressed(column.id));
+    view! {
+        <th scope="col" aria-sort=sorted data-column=column.id>
+            <button type="button" title=column.meaning on:click=press
+                data-testid=format!("sort-{}", column.id)>{heading}</button>
+        </th>
+    }
+}
+
+/// All rows in order. A focus changes an attribute of a row, never which rows there are.
+#[component]
+fn Rows() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let rows = move || {
+        let Some(table) = app.table.get() else {
+            return Vec::new();
+        };
+        derived.order.with(|order| {
+            let row = |&at: &usize| table.rows.get(at).cloned().map(Arc::new);
+            order.iter().filter_map(row).collect::<Vec<_>>()
+        })
+    };
+    // A row with other figures is another row; sorting moves rows as they are.
+    let key = |row: &Arc<Row>| {
+        row.cells
+            .iter()
+            .map(|it| it.raw.clone())
+            .collect::<Vec<String>>()
+    };
+    let children = |row| view! { <TableRow row/> };
+    view! { <For each=rows key children/> }
+}
+
+#[component]
+fn TableRow(
+    /// The group of the row.
+    row: Arc<Row>,
+) -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let kernel = StoredValue::new(row.kernel.clone());
+    let is_focused = Memo::new(move |_| {
+        app.view
+            .with(|view| kernel.with_value(|it| it.is_some() && *it == view.kernel))
+    });
+    let press = move |_| {
+        if let Some(kernel) = kernel.get_value() {
+            app.change_view(|view| view.toggle_kernel(&kernel));
+        }
+    };
+    let colour = move || {
+        let theme = app.theme.get();
+        kernel.with_value(|kernel| {
+            let kernel = kernel.as_ref()?;
+            Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
+        })
+    };
+    let name = row.name.clone();
+    let label = name.clone();
+    let heading = match row.kernel {
+        Some(_) => view! {
+            <button type="button" class="row-button" on:click=press
+                title="Focus this kernel in the timeline; again to clear"
+                aria-pressed=move || is_focused.get().to_string()>
+                <i style:background-color=colour></i>{label}
+            </button>
+        }
+        .into_any(),
+        None => view! { <span class="row-label">{label}</span> }.into_any(),
+    };
+    let name_raw = row.cells.first().map(|it| it.raw.clone());
+    let cells = COLUMNS
+        .iter()
+        .zip(&row.cells)
+        .skip(1)
+        .map(|(column, cell)| cell_view(column, cell));
+    view! {
+        <tr data-testid="kernel-row" data-name=name class:focused=is_focused on:click=move |event| {
+            // The button inside has its own click.
+            if !browser::is_inside_button(&event) { press(event) }
+        }>
+            <th scope="row" data-column="name" data-raw=name_raw>{heading}</th>
+            {cells.collect_view()}
+        </tr>
+    }
+}
+
+fn cell_view(column: &'static Column, cell: &table::Cell) -> impl IntoView + use<> {
+    let share = BARS
+        .contains(&column.id)
+        .then(|| cell.raw.parse::<f64>().ok())
+        .flatten();
+    let fill = share.map(|it| format!("{:.1}%", it.clamp(0.0, 1.0) * 100.0));
+    let is_unknown = cell.raw == "null";
+    view! {
+        <td data-testid=format!("cell-{}", column.id) data-column=column.id
+            data-raw=cell.raw.clone() class:bar=fill.is_some() class:unknown=is_unknown
+            style=("--fill", fill)>
+            {cell.text.clone()}
+        </td>
+    }
+}

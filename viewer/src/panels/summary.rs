@@ -1,0 +1,270 @@
+//! The profile in one line of figures, and what to know before trusting them.
+
+use analytics::clock::ClockKind;
+use analytics::text;
+use analytics::units::Cycles;
+use leptos::prelude::*;
+
+use crate::engine::protocol::Summary;
+use crate::engine::table::{COLUMNS, TableAnswer};
+use crate::state::actions::use_app;
+
+/// Figures and badges of the open profile.
+#[component]
+pub(crate) fn SummaryPanel() -> impl IntoView {
+    let app = use_app();
+    let figures = move || {
+        let clock = app.view.with(|view| view.clock);
+        let table = app.table.get();
+        let summary = app.load.with(|load| load.summary().cloned());
+        summary
+            .map(|it| figures(&it, clock, table.as_deref()))
+            .unwrap_or_default()
+    };
+    let badges = move || {
+        let table = app.table.get();
+        let summary = app.load.with(|load| load.summary().cloned());
+        let clock = app.view.with(|view| view.clock);
+        summary
+            .map(|it| badges(&it, clock, table.as_deref()))
+            .unwrap_or_default()
+    };
+    view! {
+        <section class="summary" data-testid="summary" aria-label="Summary">
+            <dl>
+                {move || figures().into_iter().map(|figure| view! {
+                    <div>
+                        <dt>{figure.label}</dt>
+                        <dd data-testid=format!("summary-{}", figure.id)>{figure.text}</dd>
+                    </div>
+                }).collect_view()}
+            </dl>
+            <ul class="badges" aria-label="What to know">
+                {move || badges().into_iter().map(|badge| view! {
+                    <li class="badge" class:warn=badge.warns
+                        data-testid=format!("badge-{}", badge.id) title=badge.meaning>
+                        {badge.text}
+                    </li>
+                }).collect_view()}
+            </ul>
+        </section>
+        <Provenance/>
+    }
+}
+
+/// Where the profile comes from, folded away.
+#[component]
+fn Provenance() -> impl IntoView {
+    let app = use_app();
+    let pairs = move || {
+        let summary = app.load.with(|load| load.summary().cloned());
+        summary.map(|it| it.provenance.clone()).unwrap_or_default()
+    };
+    view! {
+        <Show when=move || !pairs().is_empty()>
+            <details class="provenance" data-testid="provenance">
+                <summary>"Provenance"</summary>
+                <dl>
+                    {move || pairs().into_iter().map(|(name, value)| view! {
+                        <div><dt>{name}</dt><dd>{value}</dd></div>
+                    }).collect_view()}
+                </dl>
+            </details>
+        </Show>
+    }
+}
+
+struct Figure {
+    id: &'static str,
+    label: String,
+    text: String,
+}
+
+struct Badge {
+    id: &'static str,
+    text: String,
+    meaning: String,
+    warns: bool,
+}
+
+fn figures(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Figure> {
+    let figure = |id, label: &str, text| Figure {
+        id,
+        label: label.to_owned(),
+        text,
+    };
+    let run = Cycles::new(summary.run(clock));
+    let mut figures = vec![
+        figure(
+            "tiles",
+            "Tiles",
+            text::count(u64::from(summary.tiles.count())),
+        ),
+        figure("samples", "Samples", text::count(summary.samples)),
+        figure(
+            "span",
+            &format!("Span, {} clock", clock.name()),
+            format!("{} cycles", text::cycles(run)),
+        ),
+        figure("time", "Time", text::time(run, summary.clock_hz)),
+        figure("clock", "Tile clock", hertz(summary.clock_hz)),
+        figure("granularity", "Granularity", summary.granularity.clone()),
+        figure(
+            "bytes",
+            "File",
+            format!("{} bytes", text::count(summary.bytes)),
+        ),
+    ];
+    if let Some(coverage) = table.and_then(|it| total(it, "coverage")) {
+        figures.insert(5, figure("coverage", "Coverage", coverage));
+    }
+    figures
+}
+
+/// The text of a column for all rows together.
+fn total(table: &TableAnswer, column: &str) -> Option<String> {
+    let at = COLUMNS.iter().position(|it| it.id == column)?;
+    table
+        .total
+        .as_ref()?
+        .cells
+        .get(at)
+        .map(|cell| cell.text.clone())
+}
+
+fn hertz(clock_hz: u64) -> String {
+    if clock_hz == 0 {
+        return text::CLOCK_UNKNOWN.to_owned();
+    }
+    let gigahertz = crate::timeline::viewport::to_float(clock_hz) / 1e9;
+    format!("{} GHz", text::decimal(gigahertz, 3))
+}
+
+fn badges(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Badge> {
+    let mut badges = Vec::new();
+    let mut push = |id, text: String, meaning: &str, warns| {
+        badges.push(Badge {
+            id,
+            text,
+            meaning: meaning.to_owned(),
+            warns,
+        });
+    };
+    match summary.simulated {
+        Some(true) => push(
+            "simulated",
+            "simulated".to_owned(),
+            "The counters come from the cycle-level simulator, not from hardware",
+            false,
+        ),
+        Some(false) => push(
+            "hardware",
+            "hardware".to_owned(),
+            "Read from a device",
+            false,
+        ),
+        None => push(
+            "origin-unknown",
+            "origin unknown".to_owned(),
+            "The file does not say whether a device or a simulator made it",
+            false,
+        ),
+    }
+    if !summary.target.is_empty() {
+        push(
+            "target",
+            summary.target.clone(),
+            "The machine of the profile",
+            false,
+        );
+    }
+    if summary.row_version > 0 {
+        let text = format!("row format {}", summary.row_version);
+        push(
+            "row-format",
+            text,
+            "Converted from the row format while opening",
+            false,
+        );
+    }
+    if clock == ClockKind::Cropped && summary.crop > 0 {
+        let text = format!("cropped by {}", text::count(summary.crop));
+        push(
+            "cropped",
+            text,
+            "Cycles before the last tile began are cut off",
+            false,
+        );
+    }
+    if summary.wrapped {
+        let meaning = "A 32-bit cycle counter passed its end during the run; it is unwrapped here";
+        push("wrapped", "counter wraps".to_owned(), meaning, false);
+    }
+    if let Some(at) = summary.truncated_at {
+        let text = format!("truncated at byte {}", text::count(at));
+        let meaning = "The file has no end: what was written before is shown, the rest is missing";
+        push("truncated", text, meaning, true);
+    }
+    if table.is_some_and(is_partly_covered) {
+        let meaning = "Some samples of the table have no work estimate; ≥ marks lower bounds";
+        push(
+            "partial-coverage",
+            "partial coverage".to_owned(),
+            meaning,
+            true,
+        );
+    }
+    badges
+}
+
+/// Whether some, but not all, of the table's cycles have an estimate.
+fn is_partly_covered(table: &TableAnswer) -> bool {
+    let at = COLUMNS.iter().position(|it| it.id == "coverage");
+    let raw = at.and_then(|at| table.total.as_ref()?.cells.get(at)?.raw.parse::<f64>().ok());
+    raw.is_some_and(|coverage| coverage < 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(summary: &Summary, clock: ClockKind) -> Vec<&'static str> {
+        badges(summary, clock, None)
+            .into_iter()
+            .map(|badge| badge.id)
+            .collect()
+    }
+
+    #[test]
+    fn badges_tell_what_is_unusual() {
+        let usual = Summary {
+            simulated: Some(true),
+            ..Summary::default()
+        };
+        assert_eq!(ids(&usual, ClockKind::Cropped), ["simulated"]);
+        let unusual = Summary {
+            crop: 9,
+            wrapped: true,
+            truncated_at: Some(7),
+            row_version: 5,
+            ..Summary::default()
+        };
+        assert_eq!(
+            ids(&unusual, ClockKind::Cropped),
+            [
+                "origin-unknown",
+                "row-format",
+                "cropped",
+                "wrapped",
+                "truncated"
+            ]
+        );
+        assert!(!ids(&unusual, ClockKind::Shared).contains(&"cropped"));
+    }
+
+    #[test]
+    fn a_clock_that_is_not_known_is_said_so() {
+        assert_eq!(hertz(0), "clock unknown");
+        assert_eq!(hertz(1_500_000_000), "1.500 GHz");
+    }
+}

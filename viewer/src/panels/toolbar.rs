@@ -1,0 +1,106 @@
+//! Controls of the view: zoom, clock, focus.
+
+use analytics::clock::ClockKind;
+use analytics::text;
+use analytics::units::Cycles;
+use leptos::prelude::*;
+
+use crate::state::actions::use_app;
+use crate::state::derived::use_derived;
+use crate::timeline::input::Move;
+use crate::timeline::pointer::go;
+
+/// Factor of one press of a zoom button.
+const STEP: f64 = 1.6;
+
+/// The line above the timeline.
+#[component]
+pub(crate) fn ViewControls() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let press = move |by: Move| move |_| go(app, derived, &by);
+    let is_whole = move || {
+        derived
+            .viewport
+            .with(|it| it.as_ref().is_none_or(|it| it.is_whole()))
+    };
+    view! {
+        <div class="controls">
+            <h2>"Timeline"</h2>
+            <div class="group" role="group" aria-label="Zoom">
+                <button type="button" title="Zoom out (S or −)" aria-label="Zoom out"
+                    data-testid="zoom-out" on:click=press(Move::ZoomTime(0.5, STEP))>"−"</button>
+                <button type="button" title="Zoom in (W or +)" aria-label="Zoom in"
+                    data-testid="zoom-in"
+                    on:click=press(Move::ZoomTime(0.5, 1.0 / STEP))>"+"</button>
+                <button type="button" title="Whole run, all tiles (0)" data-testid="zoom-reset"
+                    disabled=is_whole on:click=press(Move::Reset)>"Reset view"</button>
+            </div>
+            <ClockChoice/>
+            <Range/>
+            <Focus/>
+            <span class="hint">
+                "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag selects"
+            </span>
+        </div>
+    }
+}
+
+#[component]
+fn ClockChoice() -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let clock = ClockKind::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.set_clock(clock));
+    };
+    let is = move |clock| move || app.view.with(|view| view.clock == clock);
+    let names = [ClockKind::Cropped, ClockKind::Shared, ClockKind::Tile];
+    view! {
+        <label class="choice"
+            title="cropped: common origin, start-up cut off · shared: common origin · \
+                   tile: each tile's first sample is 0">
+            "Clock"
+            <select data-testid="clock" on:change=choose>
+                {names.map(|clock| view! {
+                    <option value=clock.name() prop:selected=is(clock)>{clock.name()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+/// What is in view, in figures.
+#[component]
+fn Range() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let said = move || {
+        let viewport = derived.viewport.get()?;
+        let summary = app.load.with(|load| load.summary().cloned())?;
+        let length = Cycles::new(viewport.span.len());
+        let tiles = viewport.tiles.end - viewport.tiles.start;
+        Some(format!(
+            "{} – {} · {} cycles · {} · {} tiles",
+            text::count(viewport.span.from),
+            text::count(viewport.span.to),
+            text::cycles(length),
+            text::time(length, summary.clock_hz),
+            text::count(u64::from(tiles))
+        ))
+    };
+    view! { <output class="range" data-testid="view-range">{said}</output> }
+}
+
+/// The kernel in focus, with the way out.
+#[component]
+fn Focus() -> impl IntoView {
+    let app = use_app();
+    let kernel = move || app.view.with(|view| view.kernel.clone());
+    view! {
+        <Show when=move || kernel().is_some()>
+            <button type="button" class="focus-chip" data-testid="clear-focus"
+                title="Clear the focus (Esc)"
+                on:click=move |_| app.change_view(|view| view.kernel = None)>
+                "Focus: " {kernel} " ×"
+            </button>
+        </Show>
+    }
+}

@@ -1,0 +1,231 @@
+//! The only writers of the page's signals.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use web_sys::{Blob, File};
+
+use super::load::LoadState;
+use super::url::Fragment;
+use super::view::ViewState;
+use crate::browser;
+use crate::engine::cause::Failure;
+use crate::engine::protocol::{
+    Answer, HitAnswer, Progress, RasterAnswer, Request, Source, StripAnswer, Summary,
+};
+use crate::engine::table::TableAnswer;
+use crate::engine::worker_client::WorkerClient;
+use crate::load::place::Place;
+use crate::theme::Theme;
+
+/// Everything that the components share: signals to read, actions to call.
+#[derive(Clone, Copy)]
+pub(crate) struct App {
+    /// How far the profile is.
+    pub(crate) load: RwSignal<LoadState>,
+    /// What is looked at.
+    pub(crate) view: RwSignal<ViewState>,
+    /// The colours in force.
+    pub(crate) theme: RwSignal<Theme>,
+    /// The newest rows.
+    pub(crate) table: RwSignal<Option<Arc<TableAnswer>>>,
+    /// The newest cells.
+    pub(crate) raster: RwSignal<Option<Arc<RasterAnswer>>>,
+    /// The newest strip.
+    pub(crate) strip: RwSignal<Option<Arc<StripAnswer>>>,
+    /// The sample under the pointer.
+    pub(crate) hit: RwSignal<Option<Arc<HitAnswer>>>,
+    /// A question about the open profile failed: the figures may be incomplete.
+    pub(crate) trouble: RwSignal<Option<Failure>>,
+    /// SHA-256 of the local file, once known.
+    pub(crate) sha: RwSignal<Option<String>>,
+    /// SHA-256 of the local file that the link asks for.
+    pub(crate) wanted_sha: RwSignal<Option<String>>,
+    /// Whether the help is shown.
+    pub(crate) help: RwSignal<bool>,
+    /// What the address says is open.
+    pub(crate) place: StoredValue<Place>,
+    /// Pairs of the fragment that are not ours.
+    pub(crate) others: StoredValue<Vec<(String, String)>>,
+    client: StoredValue<WorkerClient, LocalStorage>,
+}
+
+impl App {
+    /// Signals in their first state, and a worker that waits.
+    pub(crate) fn new(theme: Theme) -> Self {
+        let client = WorkerClient::start();
+        let app = Self {
+            load: RwSignal::default(),
+            view: RwSignal::default(),
+            theme: RwSignal::new(theme),
+            table: RwSignal::default(),
+            raster: RwSignal::default(),
+            strip: RwSignal::default(),
+            hit: RwSignal::default(),
+            trouble: RwSignal::default(),
+            sha: RwSignal::default(),
+            wanted_sha: RwSignal::default(),
+            help: RwSignal::new(false),
+            place: StoredValue::default(),
+            others: StoredValue::default(),
+            client: StoredValue::new_local(client.clone()),
+        };
+        client.set_on_answer(move |answer| app.take(answer));
+        app
+    }
+
+    /// Opens a file of this computer. The view of the profile before would mislead; a link that
+    /// asks for a file keeps its own.
+    pub(crate) fn open_file(self, file: &File) {
+        if self.wanted_sha.with_untracked(Option::is_none) {
+            self.view.set(ViewState::default());
+        }
+        self.open_local(file);
+    }
+
+    /// Opens the file that the page carries, with the view of the fragment.
+    pub(crate) fn open_embedded(self, file: &File, fragment: Fragment) {
+        self.take_fragment(fragment);
+        self.open_local(file);
+    }
+
+    fn open_local(self, file: &File) {
+        self.place.set_value(Place::Landing);
+        self.open(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens what an address names, with the view of its fragment.
+    pub(crate) fn open_place(self, place: Place, fragment: Fragment) {
+        let source = place.source();
+        let label = place.label();
+        self.place.set_value(place);
+        self.take_fragment(fragment);
+        match source.map(|it| browser::absolute(&it)) {
+            Some(url) => self.open(Source::Address { url }, label, None),
+            None => self.close(),
+        }
+    }
+
+    /// Takes over the view of a fragment.
+    pub(crate) fn take_fragment(self, fragment: Fragment) {
+        self.others.set_value(fragment.others);
+        if self.sha.with_untracked(Option::is_none) {
+            self.wanted_sha.set(fragment.sha);
+        }
+        if self.view.with_untracked(|view| *view != fragment.view) {
+            self.view.set(fragment.view);
+        }
+    }
+
+    fn close(self) {
+        self.forget();
+        self.load.set(LoadState::Empty);
+    }
+
+    fn open(self, source: Source, name: String, file: Option<&Blob>) {
+        self.forget();
+        self.load.set(LoadState::Loading {
+            name,
+            progress: Progress::default(),
+        });
+        self.client.with_value(|client| client.open(source, file));
+    }
+
+    fn forget(self) {
+        self.table.set(None);
+        self.raster.set(None);
+        self.strip.set(None);
+        self.hit.set(None);
+        self.trouble.set(None);
+        self.sha.set(None);
+    }
+
+    /// Asks the worker about the open profile.
+    pub(crate) fn ask(self, request: Request) {
+        self.client.with_value(|client| client.ask(request));
+    }
+
+    /// Changes the view.
+    pub(crate) fn change_view(self, change: impl FnOnce(&mut ViewState)) {
+        let mut view = self.view.get_untracked();
+        change(&mut view);
+        if self.view.with_untracked(|old| *old != view) {
+            self.view.set(view);
+        }
+    }
+
+    /// Switches to the other theme and remembers it.
+    pub(crate) fn toggle_theme(self) {
+        let other = match self.theme.get_untracked() {
+            Theme::Light => Theme::Dark,
+            Theme::Dark => Theme::Light,
+        };
+        self.theme.set(other);
+        browser::remember_theme(other);
+    }
+
+    /// The pointer left the timeline.
+    pub(crate) fn clear_hit(self) {
+        if self.hit.with_untracked(Option::is_some) {
+            self.hit.set(None);
+        }
+    }
+
+    fn take(self, answer: Answer) {
+        match answer {
+            Answer::Progress(progress) => self.load.update(|load| {
+                if let LoadState::Loading {
+                    progress: shown, ..
+                } = load
+                {
+                    *shown = progress;
+                }
+            }),
+            Answer::Opened(summary) => self.opened(*summary),
+            Answer::Table(table) => self.table.set(Some(Arc::new(table))),
+            Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
+            Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
+            Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
+            Answer::Hash(sha) => {
+                if self
+                    .wanted_sha
+                    .with_untracked(|it| it.as_ref() == Some(&sha))
+                {
+                    self.wanted_sha.set(None);
+                }
+                self.sha.set(Some(sha));
+            }
+            Answer::Failed(failure) => self.failed(failure),
+        }
+    }
+
+    fn opened(self, mut summary: Summary) {
+        let (is_local, label) = self
+            .place
+            .with_value(|place| (*place == Place::Landing, place.label()));
+        if !is_local {
+            summary.name = label;
+        }
+        self.load.set(LoadState::Ready(Arc::new(summary)));
+        if is_local && !browser::is_embedded() {
+            self.ask(Request::Hash);
+        }
+    }
+
+    /// While opening, a failure is the outcome; later it is a trouble beside what is shown.
+    fn failed(self, failure: Failure) {
+        let opening = self.load.with_untracked(|load| match load {
+            LoadState::Loading { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        match opening {
+            Some(name) => self.load.set(LoadState::Failed { name, failure }),
+            None => self.trouble.set(Some(failure)),
+        }
+    }
+}
+
+/// The shared state, from any component.
+pub(crate) fn use_app() -> App {
+    expect_context::<App>()
+}

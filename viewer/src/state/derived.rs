@@ -1,0 +1,174 @@
+//! What follows from the state: memos, no stored copies.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::actions::App;
+use super::rows;
+use super::view::{Span, TileIds, ViewState};
+use crate::engine::protocol::{Summary, TableAsked};
+use crate::theme::KernelHues;
+use crate::timeline::colour::Ink;
+use crate::timeline::viewport::Viewport;
+
+/// The memos that components share.
+#[derive(Clone, Copy)]
+pub(crate) struct Derived {
+    /// What is in view; `None` without a profile.
+    pub(crate) viewport: Memo<Option<Viewport>>,
+    /// A hue for each kernel.
+    pub(crate) hues: Memo<Arc<KernelHues>>,
+    /// Colours of kinds and kernels, with the focus.
+    pub(crate) ink: Memo<Arc<Ink>>,
+    /// Which table is shown.
+    pub(crate) table_asked: Memo<Option<TableAsked>>,
+    /// Positions of the rows as they are shown.
+    pub(crate) order: Memo<Vec<usize>>,
+}
+
+impl Derived {
+    /// The memos of `app`.
+    pub(crate) fn new(app: App) -> Self {
+        let viewport = Memo::new(move |_| {
+            app.load.with(|load| {
+                load.summary()
+                    .map(|it| app.view.with(|view| viewport(view, it)))
+            })
+        });
+        let hues = Memo::new(move |_| {
+            let names = app
+                .load
+                .with(|load| load.summary().map(|it| it.kernels.clone()));
+            let names = names.unwrap_or_default();
+            Arc::new(KernelHues::new(names.iter().map(|(_, name)| name.as_str())))
+        });
+        let focus = Memo::new(move |_| app.view.with(|view| view.kernel.clone()));
+        let ink = Memo::new(move |_| {
+            let kernels = app
+                .load
+                .with(|load| load.summary().map(|it| it.kernels.clone()));
+            let kernels = kernels.unwrap_or_default();
+            let focus = focus.get();
+            let theme = app.theme.get();
+            Arc::new(hues.with(|hues| Ink::new(&kernels, hues, theme, focus.as_deref())))
+        });
+        let table_asked = Memo::new(move |_| {
+            let is_open = app.load.with(|load| load.summary().is_some());
+            let asked = app.view.with(|it| TableAsked {
+                by: it.by,
+                kind: it.kind,
+                clock: it.clock,
+            });
+            is_open.then_some(asked)
+        });
+        let sort = Memo::new(move |_| app.view.with(|view| view.sort.clone()));
+        let order = Memo::new(move |_| {
+            app.table.with(|table| match table {
+                Some(table) => sort.with(|sort| rows::sorted(table, sort)),
+                None => Vec::new(),
+            })
+        });
+        Self {
+            viewport,
+            hues,
+            ink,
+            table_asked,
+            order,
+        }
+    }
+}
+
+/// The memos, from any component.
+pub(crate) fn use_derived() -> Derived {
+    expect_context::<Derived>()
+}
+
+/// What `view` shows of a profile.
+pub(crate) fn viewport(view: &ViewState, summary: &Summary) -> Viewport {
+    let whole = Viewport::whole(summary.run(view.clock), summary.tiles.count());
+    let placed = match view.span {
+        Some(span) => whole.with_span(span),
+        None => whole,
+    };
+    let tiles = view
+        .tiles
+        .and_then(|ids| summary.tiles.positions(ids.first, ids.last));
+    match tiles {
+        Some(tiles) => placed.with_tiles(&tiles),
+        None => placed,
+    }
+}
+
+/// Writes a viewport into the view: what is whole is left out.
+pub(crate) fn place(view: &mut ViewState, viewport: &Viewport, summary: &Summary) {
+    let whole = Span {
+        from: 0,
+        to: viewport.run,
+    };
+    view.span = Some(viewport.span).filter(|span| *span != whole);
+    let id = |index: u32| summary.tiles.physical.get(index as usize).copied();
+    view.tiles = match (id(viewport.tiles.start), id(viewport.tiles.end - 1)) {
+        _ if viewport.tiles == (0..viewport.tile_count) => None,
+        (Some(first), Some(last)) => Some(TileIds { first, last }),
+        _ => None,
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::protocol::TileNames;
+
+    fn summary() -> Summary {
+        Summary {
+            tiles: TileNames {
+                physical: (0..100).map(|it| it * 2).collect(),
+            },
+            runs: [1_000, 1_100, 900],
+            ..Summary::default()
+        }
+    }
+
+    #[test]
+    fn a_view_and_its_viewport_say_the_same() {
+        let summary = summary();
+        let view = ViewState {
+            span: Some(Span { from: 100, to: 300 }),
+            tiles: Some(TileIds {
+                first: 20,
+                last: 58,
+            }),
+            ..ViewState::default()
+        };
+        let shown = viewport(&view, &summary);
+        assert_eq!((shown.run, shown.tiles.clone()), (1_000, 10..30));
+        let mut again = ViewState::default();
+        place(&mut again, &shown, &summary);
+        assert_eq!(again, view);
+    }
+
+    #[test]
+    fn the_whole_run_leaves_no_trace_in_the_view() {
+        let summary = summary();
+        let mut view = ViewState::default();
+        place(&mut view, &viewport(&view, &summary), &summary);
+        assert_eq!(view, ViewState::default());
+    }
+
+    #[test]
+    fn a_link_to_another_profile_is_moved_inside() {
+        let view = ViewState {
+            span: Some(Span {
+                from: 5_000,
+                to: 9_000,
+            }),
+            tiles: Some(TileIds {
+                first: 900,
+                last: 950,
+            }),
+            ..ViewState::default()
+        };
+        assert!(viewport(&view, &summary()).is_whole());
+    }
+}

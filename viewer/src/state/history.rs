@@ -1,0 +1,108 @@
+//! The address of the page follows the view, and the view follows back and forward.
+//!
+//! Selections push an entry; moving the view replaces it after a rest, so that zooming does not
+//! fill the history.
+
+use gloo_events::EventListener;
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+
+use super::actions::App;
+use super::url::{self, Fragment};
+use super::view::ViewState;
+use crate::browser;
+use crate::load::place::Place;
+
+/// Milliseconds for which the view must rest before the address follows.
+const REST: u32 = 250;
+
+/// Opens what the address says, then keeps both in step for as long as the page lives.
+pub(crate) fn follow(app: App) {
+    let (place, fragment) = here();
+    if let Some(file) = browser::embedded() {
+        app.open_embedded(&file, fragment);
+    } else {
+        app.open_place(place, fragment);
+    }
+    write_on_change(app);
+    let on_move = EventListener::new(&window(), "popstate", move |_| restore(app));
+    on_move.forget();
+}
+
+/// Back and forward: the view at once, another profile where the address names one.
+fn restore(app: App) {
+    let (place, fragment) = here();
+    if browser::is_embedded() || app.place.with_value(|it| *it == place) {
+        app.take_fragment(fragment);
+    } else {
+        app.open_place(place, fragment);
+    }
+}
+
+fn here() -> (Place, Fragment) {
+    let location = window().location();
+    let part = |it: Result<String, _>| it.unwrap_or_default();
+    let (path, query) = (part(location.pathname()), part(location.search()));
+    let place = Place::parse(&path, &query, &part(location.origin()));
+    (place, url::parse(&part(location.hash())))
+}
+
+/// What the address last said.
+#[derive(Clone, Debug, PartialEq)]
+struct Written {
+    view: ViewState,
+    link: String,
+}
+
+fn write_on_change(app: App) {
+    let written: StoredValue<Option<Written>> = StoredValue::new(None);
+    let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        let view = app.view.get();
+        let link = link(app, &view);
+        // Dropping a timeout cancels it.
+        pending.set_value(None);
+        if app.load.with(|load| load.summary().is_none()) {
+            written.set_value(None);
+            return;
+        }
+        let previous = written.get_value();
+        let is_selection = previous
+            .as_ref()
+            .is_some_and(|it| !it.view.differs_only_in_place(&view));
+        let is_elsewhere = browser::without_fragment(&link).is_some_and(|place| {
+            browser::without_fragment(&browser::current_link()) != Some(place)
+        });
+        let write = move || {
+            if browser::current_link() == link {
+                // Back or forward brought the view here.
+            } else if is_selection || is_elsewhere {
+                browser::push(&link);
+            } else {
+                browser::replace(&link);
+            }
+            written.set_value(Some(Written { view, link }));
+        };
+        if is_selection || previous.is_none() {
+            write();
+        } else {
+            pending.set_value(Some(Timeout::new(REST, write)));
+        }
+    });
+}
+
+/// Path, query and fragment that show what is shown now.
+fn link(app: App, view: &ViewState) -> String {
+    let sha = app.sha.get().or_else(|| app.wanted_sha.get());
+    let others = app.others.get_value();
+    let fragment = url::format(&Fragment {
+        view: view.clone(),
+        sha,
+        others,
+    });
+    if browser::is_embedded() {
+        return format!("#{fragment}");
+    }
+    let place = app.place.with_value(Place::link);
+    format!("{place}#{fragment}")
+}

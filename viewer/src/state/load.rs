@@ -1,0 +1,50 @@
+//! How far the profile is.
+
+use std::sync::Arc;
+
+use crate::engine::cause::Failure;
+use crate::engine::protocol::{Progress, Summary};
+
+/// The one state of loading; the profile itself stays in the worker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum LoadState {
+    /// Nothing was asked for.
+    #[default]
+    Empty,
+    /// Bytes are on their way.
+    Loading {
+        /// What is being opened.
+        name: String,
+        /// How far it is; the total is zero where unknown.
+        progress: Progress,
+    },
+    /// The profile is open.
+    Ready(Arc<Summary>),
+    /// The profile could not be opened.
+    Failed {
+        /// What was to be opened.
+        name: String,
+        /// Why it was not.
+        failure: Failure,
+    },
+}
+
+impl LoadState {
+    /// The name in `data-state`.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Loading { .. } => "loading",
+            Self::Ready(_) => "ready",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// The summary of the open profile.
+    pub(crate) fn summary(&self) -> Option<&Arc<Summary>> {
+        match self {
+            Self::Ready(summary) => Some(summary),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! What is loaded and what is looked at. Plain values in [`load`], [`view`] and [`url`]; the only
+//! writers of the page's signals in [`actions`] and [`history`]; everything that follows in
+//! [`derived`].
+
+pub(crate) mod actions;
+pub(crate) mod derived;
+pub(crate) mod history;
+pub(crate) mod load;
+pub(crate) mod rows;
+pub(crate) mod url;
+pub(crate) mod view;

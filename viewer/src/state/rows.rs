@@ -1,0 +1,113 @@
+//! The order of the table's rows.
+
+use std::cmp::Ordering;
+
+use super::view::Sort;
+use crate::engine::table::{COLUMNS, Row, TableAnswer};
+
+/// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
+/// unknown column leaves the query's order.
+pub(crate) fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..table.rows.len()).collect();
+    let Some(column) = COLUMNS.iter().position(|it| it.id == sort.column) else {
+        return order;
+    };
+    let rows = &table.rows;
+    if column == 0 {
+        order.sort_by(|&a, &b| directed(by_name(&rows[a], &rows[b]), sort.ascending));
+        return order;
+    }
+    let figures: Vec<Option<f64>> = rows
+        .iter()
+        .map(|row| row.cells.get(column)?.raw.parse().ok())
+        .collect();
+    order.sort_by(|&a, &b| {
+        let by_figure = match (figures[a], figures[b]) {
+            (Some(a), Some(b)) => directed(a.total_cmp(&b), sort.ascending),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        };
+        by_figure.then_with(|| by_name(&rows[a], &rows[b]))
+    });
+    order
+}
+
+fn directed(ordering: Ordering, ascending: bool) -> Ordering {
+    if ascending {
+        ordering
+    } else {
+        ordering.reverse()
+    }
+}
+
+/// Names with numbers in them, such as `tile 9` and `tile 10`, go by the number.
+fn by_name(a: &Row, b: &Row) -> Ordering {
+    let split = |name: &str| {
+        let digits = name.len() - name.trim_end_matches(|it: char| it.is_ascii_digit()).len();
+        let (stem, number) = name.split_at(name.len() - digits);
+        (stem.to_owned(), number.parse::<u64>().ok())
+    };
+    split(&a.name)
+        .cmp(&split(&b.name))
+        .then_with(|| a.name.cmp(&b.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::table::Cell;
+
+    fn table() -> TableAnswer {
+        let row = |name: &str, work: &str| {
+            let mut cells = vec![
+                Cell {
+                    text: String::new(),
+                    raw: "null".to_owned()
+                };
+                11
+            ];
+            cells[1].raw = work.to_owned();
+            Row {
+                name: name.to_owned(),
+                kernel: None,
+                cells,
+            }
+        };
+        let rows = [
+            ("tile 10", "5"),
+            ("tile 9", "null"),
+            ("tile 2", "18446744073709551615"),
+        ];
+        TableAnswer {
+            rows: rows.map(|(name, work)| row(name, work)).into(),
+            ..TableAnswer::default()
+        }
+    }
+
+    fn check(sort: &str, expected: [&str; 3]) {
+        let table = table();
+        let names = sorted(&table, &Sort::parse(sort))
+            .into_iter()
+            .map(|at| &table.rows[at].name);
+        assert_eq!(names.collect::<Vec<_>>(), expected, "{sort}");
+    }
+
+    #[test]
+    fn figures_sort_both_ways_with_unknown_ones_last() {
+        check("workCycles", ["tile 2", "tile 10", "tile 9"]);
+        check("workCycles.asc", ["tile 10", "tile 2", "tile 9"]);
+    }
+
+    #[test]
+    fn names_sort_by_their_number_and_ties_by_name() {
+        check("name.asc", ["tile 2", "tile 9", "tile 10"]);
+        check("name", ["tile 10", "tile 9", "tile 2"]);
+        check("coverage", ["tile 2", "tile 9", "tile 10"]);
+    }
+
+    #[test]
+    fn an_unknown_column_leaves_the_order() {
+        check("moonPhase", ["tile 10", "tile 9", "tile 2"]);
+    }
+}

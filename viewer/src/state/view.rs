@@ -1,0 +1,323 @@
+//! What the person looks at: a small plain value that a link can hold.
+//!
+//! Every change is a pure method here. Selecting never moves the view and moving never selects.
+
+use std::fmt;
+
+use analytics::clock::ClockKind;
+use analytics::profile::SampleKind;
+use analytics::query::GroupBy;
+use serde::{Deserialize, Serialize};
+
+/// A half-open range of cycles on the clock in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// First cycle.
+    pub(crate) from: u64,
+    /// One past the last cycle; after `from`.
+    pub(crate) to: u64,
+}
+
+impl Span {
+    /// Length in cycles.
+    pub(crate) const fn len(self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+}
+
+/// Physical tile ids, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TileIds {
+    /// Smallest id.
+    pub(crate) first: u32,
+    /// Largest id.
+    pub(crate) last: u32,
+}
+
+/// What one row of the table stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Grouping {
+    /// A kernel symbol.
+    #[default]
+    Kernel,
+    /// A model-level operation.
+    Operation,
+    /// A place in the schedule.
+    Phase,
+    /// A physical tile.
+    Tile,
+    /// A sample kind.
+    Kind,
+}
+
+impl Grouping {
+    /// All groupings, in the order of the menu.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Kernel,
+        Self::Operation,
+        Self::Phase,
+        Self::Tile,
+        Self::Kind,
+    ];
+
+    /// The name in links and in `profile-query --group-by`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Operation => "operation",
+            Self::Phase => "phase",
+            Self::Tile => "tile",
+            Self::Kind => "kind",
+        }
+    }
+
+    /// The heading of the first column.
+    pub(crate) const fn heading(self) -> &'static str {
+        match self {
+            Self::Kernel => "Kernel",
+            Self::Operation => "Operation",
+            Self::Phase => "Phase",
+            Self::Tile => "Tile",
+            Self::Kind => "Kind",
+        }
+    }
+
+    /// The grouping of a query.
+    pub(crate) const fn to_query(self) -> GroupBy {
+        match self {
+            Self::Kernel => GroupBy::Kernel,
+            Self::Operation => GroupBy::Operation,
+            Self::Phase => GroupBy::Phase,
+            Self::Tile => GroupBy::Tile,
+            Self::Kind => GroupBy::Kind,
+        }
+    }
+
+    /// The grouping with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// Which samples the table counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum KindFilter {
+    /// Kernels and local copies.
+    #[default]
+    Compute,
+    /// Exchange rows.
+    Exchange,
+    /// Waits at barriers.
+    Synchronization,
+    /// Tiles without a command.
+    Idle,
+    /// Everything.
+    All,
+}
+
+impl KindFilter {
+    /// All filters, in the order of the menu.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Compute,
+        Self::Exchange,
+        Self::Synchronization,
+        Self::Idle,
+        Self::All,
+    ];
+
+    /// The name in links; all but `all` are names of `profile-query --kind`.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Exchange => "exchange",
+            Self::Synchronization => "synchronization",
+            Self::Idle => "idle",
+            Self::All => "all",
+        }
+    }
+
+    /// The kind of a query's filter.
+    pub(crate) const fn to_query(self) -> Option<SampleKind> {
+        match self {
+            Self::Compute => Some(SampleKind::Compute),
+            Self::Exchange => Some(SampleKind::Exchange),
+            Self::Synchronization => Some(SampleKind::Synchronization),
+            Self::Idle => Some(SampleKind::Idle),
+            Self::All => None,
+        }
+    }
+
+    /// The filter with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// The order of the table's rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sort {
+    /// JSON name of the column.
+    pub(crate) column: String,
+    /// Smallest first.
+    pub(crate) ascending: bool,
+}
+
+impl Default for Sort {
+    fn default() -> Self {
+        Self {
+            column: "workCycles".to_owned(),
+            ascending: false,
+        }
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{}",
+            self.column,
+            if self.ascending { ".asc" } else { "" }
+        )
+    }
+}
+
+impl Sort {
+    /// Reads what `Display` wrote.
+    pub(crate) fn parse(text: &str) -> Self {
+        match text.strip_suffix(".asc") {
+            Some(column) => Self {
+                column: column.to_owned(),
+                ascending: true,
+            },
+            None => Self {
+                column: text.to_owned(),
+                ascending: false,
+            },
+        }
+    }
+
+    /// After a press on the heading of `column`: the other direction of the same column, else names
+    /// from A and numbers from the largest.
+    pub(crate) fn pressed(&self, column: &str) -> Self {
+        let ascending = if self.column == column {
+            !self.ascending
+        } else {
+            column == "name"
+        };
+        Self {
+            column: column.to_owned(),
+            ascending,
+        }
+    }
+}
+
+/// Everything a link restores.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ViewState {
+    /// The clock in force.
+    pub(crate) clock: ClockKind,
+    /// Cycles in view; `None` is the whole run.
+    pub(crate) span: Option<Span>,
+    /// Tiles in view; `None` is all of them.
+    pub(crate) tiles: Option<TileIds>,
+    /// What a table row stands for.
+    pub(crate) by: Grouping,
+    /// The focused kernel; all others are dimmed.
+    pub(crate) kernel: Option<String>,
+    /// Which samples the table counts.
+    pub(crate) kind: KindFilter,
+    /// Order of the table.
+    pub(crate) sort: Sort,
+}
+
+impl ViewState {
+    /// Focuses `kernel`, or clears the focus where it was focused already.
+    pub(crate) fn toggle_kernel(&mut self, kernel: &str) {
+        self.kernel = match self.kernel.take() {
+            Some(old) if old == kernel => None,
+            _ => Some(kernel.to_owned()),
+        };
+    }
+
+    /// Changes the clock. Offsets of another clock mean other instants, so the whole run comes back
+    /// into view.
+    pub(crate) fn set_clock(&mut self, clock: ClockKind) {
+        if self.clock != clock {
+            self.clock = clock;
+            self.span = None;
+        }
+    }
+
+    /// Whether only the place in view differs: such changes replace the entry in the history.
+    pub(crate) fn differs_only_in_place(&self, other: &Self) -> bool {
+        let placed = Self {
+            span: other.span,
+            tiles: other.tiles,
+            ..self.clone()
+        };
+        placed == *other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selecting_toggles_and_leaves_the_place_alone() {
+        let place = Some(Span { from: 10, to: 20 });
+        let mut view = ViewState {
+            span: place,
+            ..ViewState::default()
+        };
+        view.toggle_kernel("a");
+        assert_eq!(view.kernel.as_deref(), Some("a"));
+        view.toggle_kernel("b");
+        assert_eq!(view.kernel.as_deref(), Some("b"));
+        view.toggle_kernel("b");
+        assert_eq!(
+            view,
+            ViewState {
+                span: place,
+                ..ViewState::default()
+            }
+        );
+    }
+
+    #[test]
+    fn another_clock_brings_the_whole_run_back() {
+        let mut view = ViewState {
+            span: Some(Span { from: 1, to: 2 }),
+            ..ViewState::default()
+        };
+        view.set_clock(ClockKind::default());
+        assert!(view.span.is_some());
+        view.set_clock(ClockKind::Tile);
+        assert_eq!(view.span, None);
+    }
+
+    #[test]
+    fn headings_toggle_and_start_where_people_look_first() {
+        let sort = Sort::default().pressed("p95Cycles");
+        assert_eq!(sort.to_string(), "p95Cycles");
+        assert_eq!(sort.pressed("p95Cycles").to_string(), "p95Cycles.asc");
+        assert_eq!(sort.pressed("name").to_string(), "name.asc");
+        assert_eq!(Sort::parse("name.asc"), sort.pressed("name"));
+    }
+
+    #[test]
+    fn zooming_is_told_from_selecting() {
+        let whole = ViewState::default();
+        let zoomed = ViewState {
+            span: Some(Span { from: 1, to: 2 }),
+            ..whole.clone()
+        };
+        let selected = ViewState {
+            kernel: Some("k".to_owned()),
+            ..zoomed.clone()
+        };
+        assert!(whole.differs_only_in_place(&zoomed));
+        assert!(!zoomed.differs_only_in_place(&selected));
+    }
+}

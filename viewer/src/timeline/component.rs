@@ -1,0 +1,169 @@
+//! The timeline: a base canvas with the plot, an overlay canvas for the pointer, and the tooltip.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::canvas::device;
+use super::colour::Ink;
+use super::layout::{self, Marks, Picture, PlotView, Size};
+use super::pointer::Pointer;
+use super::stage::{follow_size, keep_painted};
+use super::viewport::Viewport;
+use crate::browser;
+use crate::engine::protocol::{RasterAnswer, RasterAsked, Request};
+use crate::panels::legend::Legend;
+use crate::panels::toolbar::ViewControls;
+use crate::panels::tooltip::Tooltip;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::{Derived, use_derived};
+use crate::timeline::strip::Strip;
+
+/// The whole device over time.
+#[component]
+pub(crate) fn Timeline() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let size = RwSignal::new(Size::default());
+    let marks = RwSignal::new(Marks::default());
+    let drawn = RwSignal::new(None::<RasterAsked>);
+    let (host, base, overlay) = (
+        NodeRef::new(),
+        NodeRef::new(),
+        NodeRef::<html::Canvas>::new(),
+    );
+    follow_size(host, size);
+    let asked = Memo::new(move |_| asked(app, derived.viewport.get()?, size.get()));
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Raster(asked));
+        }
+    });
+    let picture = picture(app, derived);
+    let scene = move || plot_scene(app, derived, size, picture);
+    keep_painted(base, size, scene, move || {
+        drawn.set(picture.with_untracked(|it| it.as_ref().map(|it| it.asked)));
+    });
+    let scene = move || {
+        let palette = app.theme.get().palette();
+        Some(layout::overlay(
+            size.get(),
+            &derived.viewport.get()?,
+            marks.get(),
+            palette,
+        ))
+    };
+    keep_painted(overlay, size, scene, || {});
+    let pointer = Pointer::new(app, derived, size, marks);
+    pointer.listen_to_keys();
+    let state = move || {
+        if drawn.get() == asked.get() {
+            "drawn"
+        } else {
+            "pending"
+        }
+    };
+    view! {
+        <section class="timeline" data-testid="timeline" data-state=state
+            data-span=move || span_text(derived)>
+            <ViewControls/>
+            <Strip/>
+            <div class="plot" node_ref=host tabindex="0" role="img"
+                aria-label=move || description(app, derived)
+                on:pointermove=move |event| pointer.moved(&event)
+                on:pointerdown=move |event| pointer.pressed(&event)
+                on:pointerup=move |event| pointer.released(&event)
+                on:pointercancel=move |_| pointer.left()
+                on:pointerleave=move |_| pointer.left()
+                on:wheel=move |event| pointer.turned(&event)>
+                <canvas node_ref=base data-testid="timeline-base"></canvas>
+                <canvas node_ref=overlay class="overlay" data-testid="timeline-overlay"></canvas>
+                <Tooltip marks size/>
+            </div>
+            <Legend/>
+        </section>
+    }
+}
+
+/// The cells that fill the plot, one for each device pixel.
+fn asked(app: App, viewport: Viewport, size: Size) -> Option<RasterAsked> {
+    if size.width <= 0.0 {
+        return None;
+    }
+    let plot = layout::plot_rect(size);
+    let ratio = browser::pixel_ratio();
+    Some(RasterAsked {
+        clock: app.view.with(|view| view.clock),
+        from: viewport.span.from,
+        to: viewport.span.to,
+        columns: device(plot.width, ratio),
+        tile_from: viewport.tiles.start,
+        tile_to: viewport.tiles.end,
+        rows: device(plot.height, ratio),
+    })
+}
+
+/// The newest cells as pixels; painted anew when the cells, the theme or the focus change.
+fn picture(app: App, derived: Derived) -> Memo<Option<Picture>> {
+    let count = StoredValue::new(0_u64);
+    Memo::new(move |_| {
+        let raster: Arc<RasterAnswer> = app.raster.get()?;
+        let ink: Arc<Ink> = derived.ink.get();
+        count.update_value(|count| *count += 1);
+        let bitmap = Arc::new(ink.cells(&raster, count.get_value()));
+        Some(Picture {
+            asked: raster.asked,
+            bitmap,
+        })
+    })
+}
+
+fn plot_scene(
+    app: App,
+    derived: Derived,
+    size: RwSignal<Size>,
+    picture: Memo<Option<Picture>>,
+) -> Option<super::scene::Scene> {
+    let viewport = derived.viewport.get()?;
+    let summary = app.load.with(|load| load.summary().cloned())?;
+    let clock = app.view.with(|view| view.clock);
+    let palette = app.theme.get().palette();
+    picture.with(|picture| {
+        // Cells on another clock show other instants: they do not belong in this view.
+        let picture = picture.as_ref().filter(|it| it.asked.clock == clock);
+        Some(layout::plot(&PlotView {
+            size: size.get(),
+            viewport: &viewport,
+            picture,
+            tiles: &summary.tiles,
+            clock_hz: summary.clock_hz,
+            palette,
+        }))
+    })
+}
+
+fn span_text(derived: Derived) -> String {
+    derived.viewport.with(|it| {
+        it.as_ref()
+            .map(|it| format!("{}-{}", it.span.from, it.span.to))
+            .unwrap_or_default()
+    })
+}
+
+/// The picture in words.
+fn description(app: App, derived: Derived) -> String {
+    let Some(viewport) = derived.viewport.get() else {
+        return String::new();
+    };
+    let clock = app.view.with(|view| view.clock.name());
+    let tiles = viewport.tiles.end - viewport.tiles.start;
+    let focus = app.view.with(|view| view.kernel.clone());
+    let focus = focus
+        .map(|it| format!(", kernel {it} in focus"))
+        .unwrap_or_default();
+    format!(
+        "Timeline of {tiles} tiles, cycles {} to {} of {} on the {clock} clock{focus}. \
+         Figures are in the table below.",
+        viewport.span.from, viewport.span.to, viewport.run
+    )
+}

@@ -1,0 +1,353 @@
+//! Keys, wheel and drags → [`Move`]s of the viewport. Pure.
+//!
+//! A plain wheel is left to the page, which scrolls; with Ctrl or Shift it zooms time at the
+//! pointer, with Alt it zooms tiles. W A S D are physical keys, whatever the layout of the
+//! keyboard.
+
+use super::scene::Rect;
+use super::viewport::Viewport;
+use crate::state::view::Span;
+
+/// Factor of one press of a zoom key.
+const STEP: f64 = 1.35;
+/// Part of the view that one press of a pan key moves by.
+const PAN: f64 = 0.12;
+/// Wheel pixels that zoom by a factor of *e*.
+const WHEEL: f64 = 400.0;
+/// A drag shorter than this is a click, in CSS pixels.
+const CLICK: f64 = 5.0;
+/// A selection higher than this zooms tiles as well, in CSS pixels.
+const TILES_TOO: f64 = 40.0;
+
+/// A place inside the plot, as fractions of its width and height.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct At {
+    /// From the left.
+    pub(crate) x: f64,
+    /// From the top.
+    pub(crate) y: f64,
+}
+
+/// A change of the viewport.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Move {
+    /// Zooms time at a fraction of the width; below 1 is closer.
+    ZoomTime(f64, f64),
+    /// Zooms tiles at a fraction of the height; below 1 is closer.
+    ZoomTiles(f64, f64),
+    /// Moves by a part of the view; positive is later.
+    PanTime(f64),
+    /// Moves by a part of the view; positive is to larger tiles.
+    PanTiles(f64),
+    /// Shows the whole run of all tiles.
+    Reset,
+}
+
+/// What a key asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum KeyAction {
+    /// Moves the viewport.
+    Go(Move),
+    /// Opens or closes the help.
+    Help,
+    /// Closes the help, else clears the focus.
+    Escape,
+}
+
+/// A key with what is held beside it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key<'a> {
+    /// The physical key.
+    pub(crate) code: &'a str,
+    /// What it types.
+    pub(crate) key: &'a str,
+    /// Whether Shift is held.
+    pub(crate) shift: bool,
+}
+
+/// What a key pressed without Ctrl, Alt or Meta asks for; zooming keeps `at` where it is.
+pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
+    let go = match (key.code, key.shift) {
+        ("KeyW", false) => Move::ZoomTime(at.x, 1.0 / STEP),
+        ("KeyS", false) => Move::ZoomTime(at.x, STEP),
+        ("KeyW", true) => Move::ZoomTiles(at.y, 1.0 / STEP),
+        ("KeyS", true) => Move::ZoomTiles(at.y, STEP),
+        ("KeyA" | "ArrowLeft", _) => Move::PanTime(-PAN),
+        ("KeyD" | "ArrowRight", _) => Move::PanTime(PAN),
+        ("ArrowUp", true) => Move::PanTiles(-PAN),
+        ("ArrowDown", true) => Move::PanTiles(PAN),
+        _ => match key.key {
+            "+" | "=" => Move::ZoomTime(at.x, 1.0 / STEP),
+            "-" | "_" => Move::ZoomTime(at.x, STEP),
+            "0" => Move::Reset,
+            "?" => return Some(KeyAction::Help),
+            "Escape" => return Some(KeyAction::Escape),
+            _ => return None,
+        },
+    };
+    Some(KeyAction::Go(go))
+}
+
+/// A turn of the wheel in pixels, with what is held beside it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wheel {
+    /// To the right.
+    pub(crate) x: f64,
+    /// Down.
+    pub(crate) y: f64,
+    /// Whether Ctrl, Meta or Shift is held; pinching a touch pad holds Ctrl.
+    pub(crate) time: bool,
+    /// Whether Alt is held.
+    pub(crate) tiles: bool,
+}
+
+/// What a turn of the wheel asks for; `None` leaves it to the page.
+pub(crate) fn on_wheel(wheel: Wheel, at: At) -> Option<Move> {
+    // With Shift held, browsers turn a vertical wheel into a horizontal one.
+    let turn = if wheel.y == 0.0 { wheel.x } else { wheel.y };
+    let factor = (turn.clamp(-WHEEL, WHEEL) / WHEEL).exp();
+    if wheel.tiles {
+        Some(Move::ZoomTiles(at.y, factor))
+    } else if wheel.time {
+        Some(Move::ZoomTime(at.x, factor))
+    } else if wheel.x.abs() > wheel.y.abs() {
+        Some(Move::PanTime(wheel.x / (2.0 * WHEEL)))
+    } else {
+        None
+    }
+}
+
+/// The viewport after a move.
+pub(crate) fn moved(viewport: &Viewport, by: &Move) -> Viewport {
+    match *by {
+        Move::ZoomTime(at, factor) => viewport.zoom_time(at, factor),
+        Move::ZoomTiles(at, factor) => viewport.zoom_tiles(at, factor),
+        Move::PanTime(part) => viewport.pan_time(part),
+        Move::PanTiles(part) => viewport.pan_tiles(part),
+        Move::Reset => Viewport::whole(viewport.run, viewport.tile_count),
+    }
+}
+
+/// A pointer held down on the plot.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Drag {
+    /// Where it went down, in CSS pixels of the canvas.
+    start: (f64, f64),
+    /// Where it is.
+    now: (f64, f64),
+    /// The viewport when it went down.
+    viewport: Viewport,
+    selects: bool,
+}
+
+/// What letting go of a drag means.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Released {
+    /// It was a click.
+    Click,
+    /// The viewport is where it belongs already.
+    Panned,
+    /// A selection: this is to be in view.
+    Zoom(Viewport),
+}
+
+impl Drag {
+    /// The pointer goes down; with `selects` it draws a rectangle to zoom into, else it moves the
+    /// plot.
+    pub(crate) fn start(at: (f64, f64), viewport: Viewport, selects: bool) -> Self {
+        Self {
+            start: at,
+            now: at,
+            viewport,
+            selects,
+        }
+    }
+
+    /// The pointer moves; the viewport that a moved plot shows.
+    pub(crate) fn moved_to(&mut self, at: (f64, f64), plot: Rect) -> Option<Viewport> {
+        self.now = at;
+        if self.selects || self.is_click() {
+            return None;
+        }
+        let right = (at.0 - self.start.0) / plot.width;
+        let down = (at.1 - self.start.1) / plot.height;
+        Some(self.viewport.pan_time(-right).pan_tiles(-down))
+    }
+
+    /// The rectangle drawn so far: all tiles, unless it is high enough to mean some.
+    pub(crate) fn selection(&self, plot: Rect) -> Option<Rect> {
+        if !self.selects || self.is_click() {
+            return None;
+        }
+        let inside = |at: f64, from: f64, length: f64| at.clamp(from, from + length);
+        let edges = |a: f64, b: f64, from: f64, length: f64| {
+            let (a, b) = (inside(a, from, length), inside(b, from, length));
+            (a.min(b), (a - b).abs())
+        };
+        let (x, width) = edges(self.start.0, self.now.0, plot.x, plot.width);
+        let (y, height) = edges(self.start.1, self.now.1, plot.y, plot.height);
+        if height < TILES_TOO {
+            return Some(Rect {
+                x,
+                y: plot.y,
+                width,
+                height: plot.height,
+            });
+        }
+        Some(Rect {
+            x,
+            y,
+            width,
+            height,
+        })
+    }
+
+    /// The pointer goes up.
+    pub(crate) fn released(&self, plot: Rect) -> Released {
+        if self.is_click() {
+            return Released::Click;
+        }
+        let Some(rect) = self.selection(plot) else {
+            return Released::Panned;
+        };
+        let across = |x: f64| (x - plot.x) / plot.width;
+        let along = |y: f64| (y - plot.y) / plot.height;
+        let viewport = &self.viewport;
+        let from = viewport.cycle_at(across(rect.x));
+        let to = viewport
+            .cycle_at(across(rect.x + rect.width))
+            .saturating_add(1);
+        let zoomed = viewport.with_span(Span { from, to });
+        if rect.height >= plot.height {
+            return Released::Zoom(zoomed);
+        }
+        let first = viewport.tile_at(along(rect.y));
+        let last = viewport.tile_at(along(rect.y + rect.height));
+        Released::Zoom(zoomed.with_tiles(&(first..last + 1)))
+    }
+
+    fn is_click(&self) -> bool {
+        let far = |a: f64, b: f64| (a - b).abs() >= CLICK;
+        !far(self.start.0, self.now.0) && !far(self.start.1, self.now.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLOT: Rect = Rect {
+        x: 0.0,
+        y: 0.0,
+        width: 1_000.0,
+        height: 400.0,
+    };
+    const CENTRE: At = At { x: 0.5, y: 0.5 };
+
+    fn whole() -> Viewport {
+        Viewport::whole(1_000_000, 1_472)
+    }
+
+    fn pressed(code: &str, key: &str, shift: bool) -> Option<KeyAction> {
+        on_key(Key { code, key, shift }, CENTRE)
+    }
+
+    #[test]
+    fn physical_keys_move_on_any_layout() {
+        // On a French keyboard the key at W types z.
+        let zoomed = Some(KeyAction::Go(Move::ZoomTime(0.5, 1.0 / STEP)));
+        assert_eq!(pressed("KeyW", "z", false), zoomed);
+        assert_eq!(pressed("KeyZ", "w", false), None);
+        assert_eq!(
+            pressed("Digit0", "0", false),
+            Some(KeyAction::Go(Move::Reset))
+        );
+        assert_eq!(pressed("Slash", "?", true), Some(KeyAction::Help));
+        assert_eq!(pressed("KeyQ", "q", false), None);
+    }
+
+    #[test]
+    fn zooming_in_and_out_by_keys_comes_back() {
+        let go = |viewport: &Viewport, code: &str| match pressed(code, "", false) {
+            Some(KeyAction::Go(by)) => moved(viewport, &by),
+            other => panic!("{code} gave {other:?}"),
+        };
+        let closer = go(&whole(), "KeyW");
+        assert!(closer.span.len() < whole().span.len());
+        assert!(go(&closer, "KeyS").is_whole());
+    }
+
+    #[test]
+    fn a_plain_wheel_is_left_to_the_page() {
+        let wheel = Wheel {
+            y: 100.0,
+            ..Wheel::default()
+        };
+        assert_eq!(on_wheel(wheel, CENTRE), None);
+        let sideways = Wheel {
+            x: 80.0,
+            ..Wheel::default()
+        };
+        assert_eq!(on_wheel(sideways, CENTRE), Some(Move::PanTime(0.1)));
+        let Some(Move::ZoomTime(at, factor)) = on_wheel(
+            Wheel {
+                time: true,
+                ..wheel
+            },
+            CENTRE,
+        ) else {
+            panic!("Ctrl and wheel zoom");
+        };
+        assert!(at == 0.5 && factor > 1.0);
+        // Shift made it horizontal.
+        let shifted = Wheel {
+            x: -100.0,
+            time: true,
+            ..Wheel::default()
+        };
+        assert!(matches!(on_wheel(shifted, CENTRE), Some(Move::ZoomTime(_, it)) if it < 1.0));
+    }
+
+    #[test]
+    fn dragging_moves_the_plot_with_the_pointer() {
+        let start = whole().with_span(Span {
+            from: 100_000,
+            to: 200_000,
+        });
+        let mut drag = Drag::start((500.0, 100.0), start.clone(), false);
+        assert_eq!(drag.moved_to((502.0, 101.0), PLOT), None, "not far enough");
+        let shown = drag.moved_to((600.0, 100.0), PLOT).expect("it moves");
+        assert_eq!(
+            shown.span,
+            Span {
+                from: 90_000,
+                to: 190_000
+            }
+        );
+        assert_eq!(drag.released(PLOT), Released::Panned);
+    }
+
+    #[test]
+    fn a_selection_zooms_time_and_tiles_only_where_it_is_high() {
+        let mut drag = Drag::start((100.0, 100.0), whole(), true);
+        assert_eq!(drag.released(PLOT), Released::Click);
+        drag.moved_to((300.0, 110.0), PLOT);
+        assert_eq!(drag.selection(PLOT).map(|it| it.height), Some(400.0));
+        let Released::Zoom(flat) = drag.released(PLOT) else {
+            panic!("it zooms")
+        };
+        assert_eq!((flat.span.from, flat.tiles), (100_000, 0..1_472));
+        drag.moved_to((-50.0, 300.0), PLOT);
+        let Released::Zoom(high) = drag.released(PLOT) else {
+            panic!("it zooms")
+        };
+        assert_eq!(
+            high.span,
+            Span {
+                from: 0,
+                to: 100_001
+            }
+        );
+        assert_eq!(high.tiles, 368..1_105);
+    }
+}

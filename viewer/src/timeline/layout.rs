@@ -1,0 +1,302 @@
+//! View → [`Scene`]: the plot with its axes, the overlay, the strip. Pure; all lengths are CSS
+//! pixels.
+
+use std::sync::Arc;
+
+use analytics::text;
+use analytics::units::Cycles;
+
+use super::axis;
+use super::scene::{Anchor, Bitmap, Rect, Scene};
+use super::viewport::Viewport;
+use crate::engine::protocol::{RasterAsked, TileNames};
+use crate::theme::Palette;
+
+/// Height of the ruler above the plot.
+const RULER: f64 = 34.0;
+/// Width of the tile labels left of the plot.
+const GUTTER: f64 = 44.0;
+/// Least distance of two labelled cycles.
+const CYCLE_LABEL: f64 = 112.0;
+/// Least distance of two labelled tiles.
+const TILE_LABEL: f64 = 22.0;
+
+/// Size of a canvas.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Size {
+    /// Width.
+    pub(crate) width: f64,
+    /// Height.
+    pub(crate) height: f64,
+}
+
+/// Pixels of an earlier answer with the place that they show.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Picture {
+    /// What was asked.
+    pub(crate) asked: RasterAsked,
+    /// The pixels.
+    pub(crate) bitmap: Arc<Bitmap>,
+}
+
+/// What the base canvas shows.
+pub(crate) struct PlotView<'a> {
+    /// Size of the canvas.
+    pub(crate) size: Size,
+    /// What is in view.
+    pub(crate) viewport: &'a Viewport,
+    /// The newest pixels, of this view or of the one before.
+    pub(crate) picture: Option<&'a Picture>,
+    /// Labels of tiles.
+    pub(crate) tiles: &'a TileNames,
+    /// Tile clock in hertz; 0 is unknown.
+    pub(crate) clock_hz: u64,
+    /// Colours.
+    pub(crate) palette: &'a Palette,
+}
+
+/// The part of the canvas that shows tiles × time.
+pub(crate) fn plot_rect(size: Size) -> Rect {
+    Rect {
+        x: GUTTER,
+        y: RULER,
+        width: (size.width - GUTTER).max(1.0),
+        height: (size.height - RULER).max(1.0),
+    }
+}
+
+/// The plot with its axes.
+pub(crate) fn plot(view: &PlotView<'_>) -> Scene {
+    let mut scene = Scene::default();
+    let rect = plot_rect(view.size);
+    scene.fill(rect, view.palette.nothing);
+    if let Some(picture) = view.picture {
+        let target = target_rect(view.viewport, &picture.asked, rect);
+        let bitmap = Arc::clone(&picture.bitmap);
+        scene.shapes.push(super::scene::Shape::Image {
+            bitmap,
+            target,
+            clip: rect,
+        });
+    }
+    cycle_axis(&mut scene, view, rect);
+    tile_axis(&mut scene, view, rect);
+    scene
+}
+
+/// Where pixels of another view belong in this one.
+fn target_rect(viewport: &Viewport, asked: &RasterAsked, plot: Rect) -> Rect {
+    let left = viewport.fraction_of_cycle(asked.from);
+    let right = viewport.fraction_of_cycle(asked.to);
+    let top = viewport.fraction_of_tile(asked.tile_from);
+    let bottom = viewport.fraction_of_tile(asked.tile_to);
+    Rect {
+        x: plot.x + left * plot.width,
+        y: plot.y + top * plot.height,
+        width: (right - left) * plot.width,
+        height: (bottom - top) * plot.height,
+    }
+}
+
+fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
+    let palette = view.palette;
+    for cycle in axis::cycle_ticks(view.viewport.span, CYCLE_LABEL / plot.width) {
+        let x = (plot.x + view.viewport.fraction_of_cycle(cycle) * plot.width).round();
+        let line = Rect {
+            x,
+            y: RULER - 6.0,
+            width: 1.0,
+            height: plot.height + 6.0,
+        };
+        scene.fill(line, palette.grid.with_alpha(110));
+        let is_last = x + CYCLE_LABEL / 2.0 > plot.x + plot.width;
+        let anchor = if is_last { Anchor::End } else { Anchor::Start };
+        let at = if is_last { x - 4.0 } else { x + 4.0 };
+        scene.text((at, 8.0), anchor, &text::count(cycle), palette.text);
+        if view.clock_hz != 0 {
+            let time = text::time(Cycles::new(cycle), view.clock_hz);
+            scene.text((at, 22.0), anchor, &time, palette.muted);
+        }
+    }
+    scene.text((2.0, 8.0), Anchor::Start, "cycles", palette.muted);
+    let under = Rect {
+        x: plot.x,
+        y: RULER - 1.0,
+        width: plot.width,
+        height: 1.0,
+    };
+    scene.fill(under, palette.grid);
+}
+
+fn tile_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
+    let palette = view.palette;
+    let tiles = &view.viewport.tiles;
+    let row = plot.height / f64::from(tiles.end - tiles.start);
+    for tile in axis::tile_ticks(tiles.start, tiles.end, TILE_LABEL / row) {
+        let top = plot.y + view.viewport.fraction_of_tile(tile) * plot.height;
+        let middle = top + row.min(TILE_LABEL) / 2.0;
+        let line = Rect {
+            x: plot.x - 4.0,
+            y: top.round(),
+            width: 4.0,
+            height: 1.0,
+        };
+        scene.fill(line, palette.grid);
+        let label = view.tiles.name(tile);
+        let y = middle.clamp(plot.y + 6.0, plot.y + plot.height - 6.0);
+        scene.text((plot.x - 7.0, y), Anchor::End, &label, palette.muted);
+    }
+    scene.text((2.0, 22.0), Anchor::Start, "tile", palette.muted);
+}
+
+/// What is marked on top of the plot; painting it never touches the plot.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Marks {
+    /// The pointer, when it is over the plot.
+    pub(crate) pointer: Option<(f64, f64)>,
+    /// The rectangle being drawn to zoom into.
+    pub(crate) selection: Option<Rect>,
+}
+
+/// The overlay: cross-hair, the cycle under the pointer, and the selection.
+pub(crate) fn overlay(size: Size, viewport: &Viewport, marks: Marks, palette: &Palette) -> Scene {
+    let mut scene = Scene::default();
+    let plot = plot_rect(size);
+    if let Some(rect) = marks.selection {
+        scene.fill(rect, palette.accent.with_alpha(50));
+        outline(&mut scene, rect, palette);
+    }
+    let Some((x, y)) = marks.pointer.filter(|&(x, y)| plot.contains(x, y)) else {
+        return scene;
+    };
+    let line = palette.accent.with_alpha(150);
+    let (column, row) = (x.floor(), y.floor());
+    scene.fill(
+        Rect {
+            x: column,
+            y: plot.y,
+            width: 1.0,
+            height: plot.height,
+        },
+        line,
+    );
+    scene.fill(
+        Rect {
+            x: plot.x,
+            y: row,
+            width: plot.width,
+            height: 1.0,
+        },
+        line,
+    );
+    let label = text::count(viewport.cycle_at((x - plot.x) / plot.width));
+    let width = f64::from(u32::try_from(label.chars().count()).unwrap_or(0)) * 7.0 + 10.0;
+    let left = (x - width / 2.0).clamp(plot.x, (plot.x + plot.width - width).max(plot.x));
+    scene.fill(
+        Rect {
+            x: left,
+            y: 0.0,
+            width,
+            height: 16.0,
+        },
+        palette.accent,
+    );
+    let at = (left + width / 2.0, 8.0);
+    scene.text(at, Anchor::Middle, &label, palette.panel);
+    scene
+}
+
+/// The strip over the whole run with the view marked.
+pub(crate) fn strip(
+    size: Size,
+    viewport: &Viewport,
+    bitmap: Option<&Arc<Bitmap>>,
+    palette: &Palette,
+) -> Scene {
+    let mut scene = Scene::default();
+    let rect = strip_rect(size);
+    scene.fill(rect, palette.idle);
+    if let Some(bitmap) = bitmap {
+        let bitmap = Arc::clone(bitmap);
+        scene.shapes.push(super::scene::Shape::Image {
+            bitmap,
+            target: rect,
+            clip: rect,
+        });
+    }
+    let run = Viewport::whole(viewport.run, viewport.tile_count);
+    let from = rect.x + run.fraction_of_cycle(viewport.span.from) * rect.width;
+    let to = rect.x + run.fraction_of_cycle(viewport.span.to) * rect.width;
+    let veil = palette.panel.with_alpha(150);
+    let before = Rect {
+        width: from - rect.x,
+        ..rect
+    };
+    let after = Rect {
+        x: to,
+        width: rect.x + rect.width - to,
+        ..rect
+    };
+    for outside in [before, after].into_iter().filter(|it| it.width > 0.0) {
+        scene.fill(outside, veil);
+    }
+    outline(
+        &mut scene,
+        Rect {
+            x: from,
+            width: (to - from).max(2.0),
+            ..rect
+        },
+        palette,
+    );
+    scene
+}
+
+/// The part of the strip's canvas that shows time; it lines up with the plot.
+pub(crate) fn strip_rect(size: Size) -> Rect {
+    Rect {
+        x: GUTTER,
+        y: 0.0,
+        width: (size.width - GUTTER).max(1.0),
+        height: size.height,
+    }
+}
+
+fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
+    let Rect {
+        x,
+        y,
+        width,
+        height,
+    } = rect;
+    let right = x + width - 1.0;
+    let bottom = y + height - 1.0;
+    for edge in [
+        Rect {
+            x,
+            y,
+            width,
+            height: 1.0,
+        },
+        Rect {
+            x,
+            y: bottom,
+            width,
+            height: 1.0,
+        },
+        Rect {
+            x,
+            y,
+            width: 1.0,
+            height,
+        },
+        Rect {
+            x: right,
+            y,
+            width: 1.0,
+            height,
+        },
+    ] {
+        scene.fill(edge, palette.accent);
+    }
+}

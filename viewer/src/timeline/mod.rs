@@ -1,0 +1,17 @@
+//! Tiles × time on a canvas. Pure: [`viewport`], [`axis`], [`colour`], [`layout`] → [`scene`] →
+//! [`paint`] over a [`surface`], and [`input`]. Only [`canvas`] touches the canvas; the components
+//! wire signals and events.
+
+pub(crate) mod axis;
+pub(crate) mod canvas;
+pub(crate) mod colour;
+pub(crate) mod component;
+pub(crate) mod input;
+pub(crate) mod layout;
+pub(crate) mod paint;
+pub(crate) mod pointer;
+pub(crate) mod scene;
+pub(crate) mod stage;
+pub(crate) mod strip;
+pub(crate) mod surface;
+pub(crate) mod viewport;

@@ -1,0 +1,132 @@
+//! The strip above the plot: what the device did over the whole run, and which part is in view.
+//! Pressing or dragging on it moves the view there.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use web_sys::PointerEvent;
+
+use super::canvas::device;
+use super::layout::{self, Size};
+use super::pointer::{current_element, place, show};
+use super::scene::Bitmap;
+use super::stage::{follow_size, keep_painted};
+use super::viewport::{Viewport, rounded, to_float};
+use crate::browser;
+use crate::engine::protocol::{Request, StripAsked};
+use crate::state::actions::use_app;
+use crate::state::derived::use_derived;
+use crate::state::view::Span;
+
+/// Rows of the strip's bitmap; stretched to its height.
+const ROWS: u32 = 64;
+
+/// The overview of the run.
+#[component]
+pub(crate) fn Strip() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let size = RwSignal::new(Size::default());
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let asked = Memo::new(move |_| {
+        let width = size.get().width;
+        let columns = device(layout::strip_rect(size.get()).width, browser::pixel_ratio());
+        let clock = app.view.with(|view| view.clock);
+        (width > 0.0).then_some(StripAsked { clock, columns })
+    });
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Strip(asked));
+        }
+    });
+    let count = StoredValue::new(0_u64);
+    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+        let strip = app.strip.get()?;
+        count.update_value(|count| *count += 1);
+        Some(Arc::new(
+            derived
+                .ink
+                .with(|ink| ink.strip(&strip, ROWS, count.get_value())),
+        ))
+    });
+    let scene = move || {
+        let viewport = derived.viewport.get()?;
+        let palette = app.theme.get().palette();
+        bitmap.with(|bitmap| {
+            Some(layout::strip(
+                size.get(),
+                &viewport,
+                bitmap.as_ref(),
+                palette,
+            ))
+        })
+    };
+    keep_painted(canvas, size, scene, || {});
+    let held = StoredValue::new(false);
+    let move_to = move |event: &PointerEvent| {
+        if let Some(viewport) = derived.viewport.get_untracked() {
+            show(
+                app,
+                &centred(&viewport, place(event).0, size.get_untracked()),
+            );
+        }
+    };
+    let press = move |event: PointerEvent| {
+        if let Some(element) = current_element(&event) {
+            let _ = element.set_pointer_capture(event.pointer_id());
+        }
+        held.set_value(true);
+        move_to(&event);
+    };
+    view! {
+        <div class="strip" node_ref=host role="img" data-testid="strip"
+            aria-label="Share of tiles in compute, exchange and synchronization over the whole run"
+            title="The whole run: drag to move the view"
+            on:pointerdown=press
+            on:pointermove=move |event| if held.get_value() { move_to(&event) }
+            on:pointerup=move |_| held.set_value(false)
+            on:pointercancel=move |_| held.set_value(false)>
+            <canvas node_ref=canvas></canvas>
+        </div>
+    }
+}
+
+/// The viewport with the cycle at `x` of the strip in its middle.
+fn centred(viewport: &Viewport, x: f64, size: Size) -> Viewport {
+    let rect = layout::strip_rect(size);
+    let part = ((x - rect.x) / rect.width).clamp(0.0, 1.0);
+    let middle = rounded(part * to_float(viewport.run));
+    let len = viewport.span.len();
+    let from = middle.saturating_sub(len / 2);
+    viewport.with_span(Span {
+        from,
+        to: from.saturating_add(len),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_press_brings_its_cycle_to_the_middle() {
+        let view = Viewport::whole(1_000, 4).with_span(Span { from: 0, to: 100 });
+        let size = Size {
+            width: 1_044.0,
+            height: 40.0,
+        };
+        assert_eq!(
+            centred(&view, 544.0, size).span,
+            Span { from: 450, to: 550 }
+        );
+        assert_eq!(centred(&view, 0.0, size).span, Span { from: 0, to: 100 });
+        assert_eq!(
+            centred(&view, 9_000.0, size).span,
+            Span {
+                from: 900,
+                to: 1_000
+            }
+        );
+    }
+}
