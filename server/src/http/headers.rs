@@ -13,7 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::error::AppError;
 
-/// Policy of the viewer's pages.
+/// Policy of the viewer's pages and of its scripts, one of which is its worker's.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
     style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
     connect-src 'self' https: http://127.0.0.1:*; worker-src 'self' blob:; \
@@ -36,9 +36,11 @@ pub enum HostPolicy {
 pub(super) async fn secure(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    let page = headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    // A worker takes its policy from its own script, and needs what the page may do.
+    let page = headers.get(header::CONTENT_TYPE).is_some_and(|value| {
+        let mime = value.as_bytes();
+        mime.starts_with(b"text/html") || mime.starts_with(b"text/javascript")
+    });
     let policy = if page { PAGE_POLICY } else { DATA_POLICY };
     let fixed: [(HeaderName, &'static str); 5] = [
         (header::CONTENT_SECURITY_POLICY, policy),
