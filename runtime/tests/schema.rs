@@ -1,5 +1,5 @@
-//! The committed generated code is what the schema gives: a fresh checkout needs no `capnp`, and the
-//! two cannot drift apart.
+//! The committed generated code is what the schema gives: a fresh checkout needs no `capnp`, and
+//! the two cannot drift apart.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,6 +1,7 @@
 //! Bindings applied: tensor values to tile memories, and outputs back.
 //!
-//! A binding is an affine loop nest; its innermost loops that step by one element in SRAM move as runs.
+//! A binding is an affine loop nest; its innermost loops that step by one element in SRAM move as
+//! runs.
 
 use analytics::units::TileId;
 use half::f16;

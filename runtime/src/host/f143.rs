@@ -1,7 +1,7 @@
 //! F143: Graphcore's eight-bit float of one sign, four exponent and three mantissa bits.
 //!
-//! Bias 8, largest finite value 240, no negative zero, one NaN (0x80). The tensor-wide scale is kept
-//! apart and is 1 here.
+//! Bias 8, largest finite value 240, no negative zero, one NaN (0x80). The tensor-wide scale is
+//! kept apart and is 1 here.
 
 /// The only NaN.
 pub const NAN: u8 = 0x80;

@@ -3,7 +3,7 @@
 use analytics::units::Cycles;
 
 use super::generation::{Basis, Generation};
-use super::workers::{busiest, worker_cycles};
+use super::workers::{busiest, launched, worker_cycles};
 
 /// Launch and rendezvous. Fit to published C600 measurements.
 const LAUNCH: u64 = 246;
@@ -16,7 +16,7 @@ const WORD: u32 = 8;
 pub(crate) fn cost(_generation: Generation, bytes: u32) -> (Cycles, Basis) {
     let words = busiest(bytes.div_ceil(WORD));
     (
-        Cycles::new(LAUNCH) + worker_cycles(words.saturating_mul(WORD_BUNDLES)),
+        launched(LAUNCH, worker_cycles(words.saturating_mul(WORD_BUNDLES))),
         Basis::Fitted,
     )
 }

@@ -3,6 +3,7 @@
 use analytics::units::Cycles;
 
 use super::generation::{Basis, Generation};
+use super::workers::launched;
 use crate::package::MemoryClass;
 
 /// Width of a coefficient panel, [`super::amp::PANEL`] as an extent.
@@ -32,5 +33,5 @@ pub(crate) fn cost(
         MemoryClass::Standard => PANEL_STANDARD,
     };
     let panel = Cycles::new(ROW * u64::from(rows) + setup);
-    (Cycles::new(LAUNCH) + panel.times(panels), Basis::Fitted)
+    (launched(LAUNCH, panel.times(panels)), Basis::Fitted)
 }

@@ -1,7 +1,7 @@
 //! Kernels: what each computes and what it costs, one file a kernel.
 //!
-//! [`cycles`] is the versioned cost table that planner and simulator share. A kernel's cycles run from
-//! the supervisor's launch to the rendezvous of its six workers.
+//! [`cycles`] is the versioned cost table that planner and simulator share. A kernel's cycles run
+//! from the supervisor's launch to the rendezvous of its six workers.
 
 mod amp;
 mod copy;
@@ -52,3 +52,6 @@ fn cost(spec: &KernelSpec, generation: Generation) -> (Cycles, Basis) {
         KernelSpec::Copy { bytes } => copy::cost(generation, bytes),
     }
 }
+
+#[cfg(test)]
+mod tests;

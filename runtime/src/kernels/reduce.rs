@@ -3,7 +3,7 @@
 use analytics::units::Cycles;
 
 use super::generation::{Basis, Generation};
-use super::workers::{busiest, worker_cycles};
+use super::workers::{busiest, launched, worker_cycles};
 
 /// Elements that a worker sums per iteration.
 const BLOCK: u32 = 8;
@@ -21,7 +21,7 @@ pub(crate) fn cost(_generation: Generation, partials: u32, elements: u32) -> (Cy
     let blocks = busiest(elements.div_ceil(BLOCK));
     let bundles = BLOCK_BUNDLES + PARTIAL_BUNDLES * u64::from(partials - 1);
     (
-        Cycles::new(LAUNCH) + worker_cycles(blocks.saturating_mul(bundles)),
+        launched(LAUNCH, worker_cycles(blocks.saturating_mul(bundles))),
         Basis::Measured,
     )
 }

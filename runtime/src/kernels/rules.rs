@@ -185,7 +185,12 @@ mod tests {
     fn check(spec: &KernelSpec, addresses: &[Address], expected: &Expect) {
         let found = match check_operands(spec, addresses) {
             Ok(()) => "fine".to_owned(),
-            Err(v) => format!("{} at {:#x}: {}", v.rule, v.address, v.detail),
+            Err(v) => format!(
+                "{} at {:#x}:\n{}",
+                v.rule,
+                v.address,
+                v.detail.replace(": ", ":\n")
+            ),
         };
         expected.assert_eq(&found);
     }
@@ -197,31 +202,39 @@ mod tests {
         check(
             &GEMM,
             &[0x8_0010, 0x8_8000, 0x9_0000],
-            &expect!["operand-alignment at 0x80010: operand out is not 32-byte aligned"],
+            &expect![[r#"
+                operand-alignment at 0x80010:
+                operand out is not 32-byte aligned"#]],
         );
         check(
             &GEMM,
             &[0x6_0000, 0x8_8000, 0x9_0000],
             &expect![[r#"
-                operand-region at 0x60000: operand out must lie in the interleaved region: it is read back for each panel"#]],
+                operand-region at 0x60000:
+                operand out must lie in the interleaved region:
+                it is read back for each panel"#]],
         );
         check(
             &GEMM,
             &[0x8_0000, 0x8_8000, 0x6_0000],
             &expect![[r#"
-                operand-region at 0x60000: operand right must lie in the interleaved region: its coefficients are loaded 128 bits at a time"#]],
+                operand-region at 0x60000:
+                operand right must lie in the interleaved region:
+                its coefficients are loaded 128 bits at a time"#]],
         );
         check(
             &GEMM,
             &[0x8_0000, 0x8_7000, 0x9_0000],
             &expect![[r#"
-                operand-element at 0x80000: output at 0x80000 and left operand at 0x87000 share a memory element"#]],
+                operand-element at 0x80000:
+                output at 0x80000 and left operand at 0x87000 share a memory element"#]],
         );
         check(
             &GEMM,
             &[0x8_0000, 0x8_8000, 0x8_0040],
             &expect![[r#"
-                operand-overlap at 0x80000: output 0x80000..0x80080 overlaps operand right at 0x80040..0x80440"#]],
+                operand-overlap at 0x80000:
+                output 0x80000..0x80080 overlaps operand right at 0x80040..0x80440"#]],
         );
     }
 
@@ -232,12 +245,15 @@ mod tests {
             &GEMM,
             &[0x8_8000, 0x8_7F00, 0x9_0000],
             &expect![[r#"
-                operand-element at 0x88000: output at 0x88000 and left operand at 0x87f00 share a memory element"#]],
+                operand-element at 0x88000:
+                output at 0x88000 and left operand at 0x87f00 share a memory element"#]],
         );
         check(
             &GEMM,
             &[0x8_8000, 0xE_7F00, 0x9_0000],
-            &expect!["operand-range at 0xe7f00: operand left of 256 bytes and 16 read past it"],
+            &expect![[r#"
+                operand-range at 0xe7f00:
+                operand left of 256 bytes and 16 read past it"#]],
         );
     }
 
@@ -252,7 +268,8 @@ mod tests {
             &sum,
             &[0x6_0010, 0x6_0000],
             &expect![[r#"
-                operand-overlap at 0x60010: output 0x60010..0x60020 overlaps operand partials at 0x60000..0x60030"#]],
+                operand-overlap at 0x60010:
+                output 0x60010..0x60020 overlaps operand partials at 0x60000..0x60030"#]],
         );
         let copy = KernelSpec::Copy { bytes: 16 };
         check(&copy, &[0x6_0000, 0x6_0010], &expect!["fine"]);
@@ -260,12 +277,15 @@ mod tests {
             &copy,
             &[0x6_0000, 0x6_0000],
             &expect![[r#"
-                operand-overlap at 0x60000: output 0x60000..0x60010 overlaps operand source at 0x60000..0x60010"#]],
+                operand-overlap at 0x60000:
+                output 0x60000..0x60010 overlaps operand source at 0x60000..0x60010"#]],
         );
         check(
             &copy,
             &[0x6_0004, 0x6_0020],
-            &expect!["operand-alignment at 0x60004: operand out is not 8-byte aligned"],
+            &expect![[r#"
+                operand-alignment at 0x60004:
+                operand out is not 8-byte aligned"#]],
         );
     }
 }

@@ -3,7 +3,7 @@
 use analytics::units::Cycles;
 
 use super::generation::{Basis, Generation};
-use super::workers::{busiest, worker_cycles};
+use super::workers::{busiest, launched, worker_cycles};
 
 /// Launch and rendezvous, taken from the measured 64-bit copy, whose dispatch it shares.
 const LAUNCH: u64 = 246;
@@ -13,5 +13,5 @@ const STORE: u32 = 8;
 /// Cost of one call; the same in both generations.
 pub(crate) fn cost(_generation: Generation, bytes: u32) -> (Cycles, Basis) {
     let bundles = busiest(bytes.div_ceil(STORE));
-    (Cycles::new(LAUNCH) + worker_cycles(bundles), Basis::Assumed)
+    (launched(LAUNCH, worker_cycles(bundles)), Basis::Assumed)
 }

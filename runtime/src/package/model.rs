@@ -1,8 +1,8 @@
 //! The package in memory: what the compiler emits and the simulated device executes.
 //!
-//! A package is a device-wide schedule of exchanges and compute phases, and for each tile the SRAM image
-//! (encoded exchange rows), the row it enters at each exchange, and its kernel calls. Nothing in it
-//! varies from run to run, and equal input gives equal bytes.
+//! A package is a device-wide schedule of exchanges and compute phases, and for each tile the SRAM
+//! image (encoded exchange rows), the row it enters at each exchange, and its kernel calls. Nothing
+//! in it varies from run to run, and equal input gives equal bytes.
 
 use analytics::profile::WorkEstimate;
 use analytics::units::{PhysicalTile, TileId};
@@ -21,8 +21,8 @@ pub struct Package {
     pub tensors: Vec<Tensor>,
     /// Shapes of the affine copies between tensors and SRAM, shared by the bindings.
     pub patterns: Vec<AffinePattern>,
-    /// Which part of which tensor lies where. Inputs and parameters are written before the run, outputs
-    /// read after it.
+    /// Which part of which tensor lies where. Inputs and parameters are written before the run,
+    /// outputs read after it.
     pub bindings: Vec<Binding>,
     /// Device-wide order of exchanges and compute phases.
     pub schedule: Vec<ScheduleItem>,
@@ -150,7 +150,8 @@ pub enum Fill {
         /// Standard deviation.
         sigma: f32,
     },
-    /// For shape [.., batch, rows, columns]: row r of batch b is one at (batch_step·b + r) mod columns.
+    /// For shape [.., batch, rows, columns]: row r of batch b is one at (batch_step·b + r) mod
+    /// columns.
     OneHot {
         /// Shift of the hot column from one batch entry to the next.
         batch_step: u64,
@@ -207,7 +208,7 @@ pub enum ScheduleItem {
         /// Iterations, at least one.
         count: u32,
         /// What is repeated.
-        body: Vec<ScheduleItem>,
+        body: Vec<Self>,
     },
 }
 
@@ -220,7 +221,8 @@ pub struct Exchange {
     pub region: String,
     /// The longest row horizon over the tiles, in events.
     pub event_cycles: u32,
-    /// What must have arrived after the phase; compared with what the words did, never used to move data.
+    /// What must have arrived after the phase; compared with what the words did, never used to move
+    /// data.
     pub deliveries: Vec<Delivery>,
 }
 
@@ -262,8 +264,8 @@ pub enum MemoryClass {
 pub enum KernelSpec {
     /// out[R, C] (AMP-left panels) = or += left[R, K] (AMP-left panels) · right[K, C].
     ///
-    /// The right operand is block-major: for each 16-column group, for each K16 panel, 16 columns of 16
-    /// contiguous inner values. Operands: out, left, right.
+    /// The right operand is block-major: for each 16-column group, for each K16 panel, 16 columns
+    /// of 16 contiguous inner values. Operands: out, left, right.
     GemmF16 {
         /// Rows R, at least one.
         rows: u32,
@@ -314,7 +316,8 @@ pub struct CallTemplate {
 pub struct TileProgram {
     /// Loaded bytes: encoded exchange rows. Disjoint, sorted by address.
     pub segments: Vec<Segment>,
-    /// Rows that the tile enters, sorted by exchange; a tile without traffic at an exchange has none.
+    /// Rows that the tile enters, sorted by exchange; a tile without traffic at an exchange has
+    /// none.
     pub rows: Vec<RowEntry>,
     /// Kernel calls in program order, sorted by compute phase.
     pub calls: Vec<Call>,

@@ -9,28 +9,6 @@ use super::*;
 
 /// A small package that uses every part of the model.
 fn sample() -> Package {
-    let tensor = |name: &str, role, fill| Tensor {
-        name: name.to_owned(),
-        dtype: DType::F16,
-        shape: vec![4, 16],
-        role,
-        fill,
-    };
-    let exchange = |deliveries| Exchange {
-        operation: "gemm operands".to_owned(),
-        region: "body".to_owned(),
-        event_cycles: 77,
-        deliveries,
-    };
-    let deliver = |source, destinations: Vec<(u16, u32)>| Delivery {
-        source: TileId::new(source),
-        source_address: 0x8_0000,
-        bytes: 32,
-        destinations: destinations
-            .into_iter()
-            .map(|(t, a)| (TileId::new(t), a))
-            .collect(),
-    };
     Package {
         target: Target {
             machine: "ipu21".to_owned(),
@@ -41,15 +19,7 @@ fn sample() -> Package {
                 PhysicalTile::new(64),
             ],
         },
-        manifest: Manifest {
-            workload: "sample".to_owned(),
-            flags: vec![("tiles".to_owned(), "3".to_owned())],
-            plan: vec!["0:1x1x1".to_owned()],
-            kernel_generation: "2026-09-13".to_owned(),
-            host_bytes: 128,
-            replicated_host_bytes: 256,
-            ..Manifest::default()
-        },
+        manifest: manifest(),
         tensors: vec![
             tensor(
                 "left",
@@ -95,43 +65,13 @@ fn sample() -> Package {
                 body: vec![ScheduleItem::Compute(0), ScheduleItem::Exchange(1)],
             },
         ],
-        exchanges: vec![
-            exchange(vec![deliver(0, vec![(1, 0x9_0000), (2, 0x9_0000)])]),
-            exchange(vec![
-                deliver(1, vec![(0, 0x9_0020)]),
-                deliver(2, vec![(1, 0xE_7FE0)]),
-            ]),
-        ],
+        exchanges: exchanges(),
         compute_phases: vec![ComputePhase {
             operation: "gemm".to_owned(),
             role: "multiply".to_owned(),
             region: String::new(),
         }],
-        call_templates: vec![
-            template(
-                KernelSpec::GemmF16 {
-                    rows: 4,
-                    inner: 16,
-                    columns: 16,
-                    accumulate: true,
-                    coefficients: MemoryClass::Interleaved,
-                },
-                Some(WorkEstimate {
-                    useful: Work::from_256ths(77),
-                    physical: Work::from_cycles(16),
-                    basis: "GEMM FLOP / 128".to_owned(),
-                }),
-            ),
-            template(
-                KernelSpec::ReduceSumF16 {
-                    partials: 2,
-                    elements: 8,
-                },
-                None,
-            ),
-            template(KernelSpec::ZeroFill { bytes: 8 }, None),
-            template(KernelSpec::Copy { bytes: 16 }, None),
-        ],
+        call_templates: templates(),
         tiles: vec![program(), TileProgram::default(), TileProgram::default()],
         allocations: vec![Allocation {
             tile: TileId::new(2),
@@ -145,6 +85,80 @@ fn sample() -> Package {
             last: u32::MAX,
         }],
     }
+}
+
+fn manifest() -> Manifest {
+    Manifest {
+        workload: "sample".to_owned(),
+        flags: vec![("tiles".to_owned(), "3".to_owned())],
+        plan: vec!["0:1x1x1".to_owned()],
+        kernel_generation: "2026-09-13".to_owned(),
+        host_bytes: 128,
+        replicated_host_bytes: 256,
+        ..Manifest::default()
+    }
+}
+
+fn tensor(name: &str, role: TensorRole, fill: Fill) -> Tensor {
+    Tensor {
+        name: name.to_owned(),
+        dtype: DType::F16,
+        shape: vec![4, 16],
+        role,
+        fill,
+    }
+}
+
+fn exchanges() -> Vec<Exchange> {
+    let exchange = |deliveries| Exchange {
+        operation: "gemm operands".to_owned(),
+        region: "body".to_owned(),
+        event_cycles: 77,
+        deliveries,
+    };
+    let deliver = |source, destinations: Vec<(u16, u32)>| Delivery {
+        source: TileId::new(source),
+        source_address: 0x8_0000,
+        bytes: 32,
+        destinations: destinations
+            .into_iter()
+            .map(|(t, a)| (TileId::new(t), a))
+            .collect(),
+    };
+    vec![
+        exchange(vec![deliver(0, vec![(1, 0x9_0000), (2, 0x9_0000)])]),
+        exchange(vec![
+            deliver(1, vec![(0, 0x9_0020)]),
+            deliver(2, vec![(1, 0xE_7FE0)]),
+        ]),
+    ]
+}
+
+fn templates() -> Vec<CallTemplate> {
+    let gemm = KernelSpec::GemmF16 {
+        rows: 4,
+        inner: 16,
+        columns: 16,
+        accumulate: true,
+        coefficients: MemoryClass::Interleaved,
+    };
+    let estimate = WorkEstimate {
+        useful: Work::from_256ths(77),
+        physical: Work::from_cycles(16),
+        basis: "GEMM FLOP / 128".to_owned(),
+    };
+    vec![
+        template(gemm, Some(estimate)),
+        template(
+            KernelSpec::ReduceSumF16 {
+                partials: 2,
+                elements: 8,
+            },
+            None,
+        ),
+        template(KernelSpec::ZeroFill { bytes: 8 }, None),
+        template(KernelSpec::Copy { bytes: 16 }, None),
+    ]
 }
 
 fn template(kernel: KernelSpec, estimate: Option<WorkEstimate>) -> CallTemplate {
@@ -240,42 +254,58 @@ fn check(change: impl FnOnce(&mut Package), expected: &Expect) {
     if let Ok(bytes) = write::write(&package) {
         assert!(read(&bytes).is_err());
     }
-    expected.assert_eq(&error.to_string());
+    // A line for each part, so that expectations stay narrow.
+    let lines = error.to_string().replace(": ", ":\n").replace(", ", ",\n");
+    expected.assert_eq(&lines);
 }
 
 #[test]
 fn target_and_tensor_rules_are_named() {
     check(
         |p| p.target.machine = "ipu1".to_owned(),
-        &expect![[r#"package is invalid at target: machine "ipu1" is not ipu21"#]],
+        &expect![[r#"
+            package is invalid at target:
+            machine "ipu1" is not ipu21"#]],
     );
     check(
         |p| p.target.clock_hz = 0,
-        &expect!["package is invalid at target: the clock is 0 Hz"],
+        &expect![[r#"
+            package is invalid at target:
+            the clock is 0 Hz"#]],
     );
     check(
         |p| p.target.tile_mapping.truncate(2),
         &expect![[r#"
-            package is invalid at target: 3 tile programs and 2 mapped tiles; both must be the same, 1 to 1472"#]],
+            package is invalid at target:
+            3 tile programs and 2 mapped tiles; both must be the same,
+            1 to 1472"#]],
     );
     check(
         |p| p.target.tile_mapping[2] = PhysicalTile::new(0),
         &expect![[r#"
-            package is invalid at tile mapping of tile 2: physical tile 0 is taken or does not exist"#]],
+            package is invalid at tile mapping of tile 2:
+            physical tile 0 is taken or does not exist"#]],
     );
     check(
         |p| p.tensors[1].shape = vec![1 << 40, 1 << 40],
         &expect![[r#"
-            package is invalid at tensor 1 (right): shape [1099511627776, 1099511627776] has no 1 to 2147483648 elements"#]],
+            package is invalid at tensor 1 (right):
+            shape [1099511627776,
+            1099511627776] has no 1 to 2147483648 elements"#]],
     );
     check(
         |p| p.tensors[0].fill = Fill::Constant(f32::INFINITY),
-        &expect!["package is invalid at tensor 0 (left): fill Constant(inf) is not finite"],
+        &expect![[r#"
+            package is invalid at tensor 0 (left):
+            fill Constant(inf) is not finite"#]],
     );
     check(
         |p| p.tensors[2].shape = vec![64],
         &expect![[r#"
-            package is invalid at tensor 2 (bias): fill Cycle { row_step: 3 } needs two axes, shape is [64]"#]],
+            package is invalid at tensor 2 (bias):
+            fill Cycle { row_step:
+            3 } needs two axes,
+            shape is [64]"#]],
     );
 }
 
@@ -283,29 +313,40 @@ fn target_and_tensor_rules_are_named() {
 fn binding_rules_are_named() {
     check(
         |p| p.patterns[0].loops[0].count = 0,
-        &expect!["package is invalid at pattern 0: 0 elements, not 1 to 638976"],
+        &expect![[r#"
+            package is invalid at pattern 0:
+            0 elements,
+            not 1 to 638976"#]],
     );
     check(
         |p| p.bindings[0].element = 1,
-        &expect!["package is invalid at binding 0: elements 1..=64 of left leave its 64 elements"],
+        &expect![[r#"
+            package is invalid at binding 0:
+            elements 1..=64 of left leave its 64 elements"#]],
     );
     check(
         |p| p.bindings[0].address = 0xE_7FF0,
-        &expect!["package is invalid at binding 0: bytes 0xe7ff0..0xe8070 leave SRAM"],
+        &expect![[r#"
+            package is invalid at binding 0:
+            bytes 0xe7ff0..0xe8070 leave SRAM"#]],
     );
     check(
         |p| p.bindings[0].address = 0x8_0001,
         &expect![[r#"
-            package is invalid at binding 0: addresses from 0x80001 are not 2-byte aligned"#]],
+            package is invalid at binding 0:
+            addresses from 0x80001 are not 2-byte aligned"#]],
     );
     check(
         |p| p.patterns[0].loops[0].tensor_stride = i64::MIN,
         &expect![[r#"
-            package is invalid at binding 0: elements -27670116110564327424..=15 of left leave its 64 elements"#]],
+            package is invalid at binding 0:
+            elements -27670116110564327424..=15 of left leave its 64 elements"#]],
     );
     check(
         |p| p.bindings[0].tile = TileId::new(3),
-        &expect!["package is invalid at binding 0: there is no tile 3"],
+        &expect![[r#"
+            package is invalid at binding 0:
+            there is no tile 3"#]],
     );
 }
 
@@ -313,11 +354,15 @@ fn binding_rules_are_named() {
 fn schedule_rules_are_named() {
     check(
         |p| p.schedule.push(ScheduleItem::Exchange(9)),
-        &expect!["package is invalid at schedule item 3: there is no exchange 9"],
+        &expect![[r#"
+            package is invalid at schedule item 3:
+            there is no exchange 9"#]],
     );
     check(
         |p| p.schedule.push(ScheduleItem::Compute(1)),
-        &expect!["package is invalid at schedule item 3: there is no compute phase 1"],
+        &expect![[r#"
+            package is invalid at schedule item 3:
+            there is no compute phase 1"#]],
     );
     check(
         |p| {
@@ -327,7 +372,8 @@ fn schedule_rules_are_named() {
             })
         },
         &expect![[r#"
-            package is invalid at schedule item 3: a repeat without iterations or body"#]],
+            package is invalid at schedule item 3:
+            a repeat without iterations or body"#]],
     );
     check(
         |p| {
@@ -338,7 +384,9 @@ fn schedule_rules_are_named() {
                 }];
             }
         },
-        &expect!["package is invalid at schedule item 0: repeats nest deeper than 8"],
+        &expect![[r#"
+            package is invalid at schedule item 0:
+            repeats nest deeper than 8"#]],
     );
     check(
         |p| {
@@ -348,9 +396,9 @@ fn schedule_rules_are_named() {
                 body,
             }];
         },
-        &expect![
-            "package holds 30064771065 executed schedule items, more than the limit of 1048576"
-        ],
+        &expect![[r#"
+            package holds 30064771065 executed schedule items,
+            more than the limit of 1048576"#]],
     );
 }
 
@@ -359,17 +407,20 @@ fn exchange_rules_are_named() {
     check(
         |p| p.exchanges[0].deliveries[0].bytes = 6,
         &expect![[r#"
-            package is invalid at exchange 0: delivery 0 of 6 bytes from tile 0 address 0x80000 to 2 tiles"#]],
+            package is invalid at exchange 0:
+            delivery 0 of 6 bytes from tile 0 address 0x80000 to 2 tiles"#]],
     );
     check(
         |p| p.exchanges[1].deliveries[1].destinations[0].1 = 0xE_7FE4,
         &expect![[r#"
-            package is invalid at exchange 1: delivery 1 of 32 bytes to tile 1 address 0xe7fe4"#]],
+            package is invalid at exchange 1:
+            delivery 1 of 32 bytes to tile 1 address 0xe7fe4"#]],
     );
     check(
         |p| p.exchanges[1].deliveries[1].destinations.clear(),
         &expect![[r#"
-            package is invalid at exchange 1: delivery 1 of 32 bytes from tile 2 address 0x80000 to 0 tiles"#]],
+            package is invalid at exchange 1:
+            delivery 1 of 32 bytes from tile 2 address 0x80000 to 0 tiles"#]],
     );
 }
 
@@ -378,39 +429,58 @@ fn tile_rules_are_named() {
     check(
         |p| p.tiles[0].segments[0].address = 0x4_C000,
         &expect![[r#"
-            package is invalid at tile 0: segment 0x4c000..0x4c040 overlaps, is out of order or leaves 0x4c010..0xe7bb0"#]],
+            package is invalid at tile 0:
+            segment 0x4c000..0x4c040 overlaps,
+            is out of order or leaves 0x4c010..0xe7bb0"#]],
     );
     check(
         |p| p.tiles[0].rows[0].address = 0x5_0004,
         &expect![[r#"
-            package is invalid at tile 0 row: address 0x50004 is not 8-byte aligned in region 0"#]],
+            package is invalid at tile 0 row:
+            address 0x50004 is not 8-byte aligned in region 0"#]],
     );
     check(
         |p| p.tiles[0].rows[0].address = 0x5_0040,
-        &expect!["package is invalid at tile 0 row: address 0x50040 lies in no loaded segment"],
+        &expect![[r#"
+            package is invalid at tile 0 row:
+            address 0x50040 lies in no loaded segment"#]],
     );
     check(
         |p| p.tiles[0].rows[1].exchange = 0,
-        &expect!["package is invalid at tile 0 row: exchange 0 comes late or twice"],
+        &expect![[r#"
+            package is invalid at tile 0 row:
+            exchange 0 comes late or twice"#]],
     );
+}
+
+#[test]
+fn call_and_allocation_rules_are_named() {
     check(
         |p| p.tiles[0].calls[3].operands = vec![0x8_8000],
-        &expect!["package is invalid at tile 0 call 3: kernel has 2 operands, the call gives 1"],
+        &expect![[r#"
+            package is invalid at tile 0 call 3:
+            kernel has 2 operands,
+            the call gives 1"#]],
     );
     check(
         |p| p.tiles[0].calls[0].operands[2] = 0xE_7FF0,
         &expect![[r#"
-            package is invalid at tile 0 call 0: operand right of kernel, 512 bytes at 0xe7ff0, leaves SRAM"#]],
+            package is invalid at tile 0 call 0:
+            operand right of kernel,
+            512 bytes at 0xe7ff0,
+            leaves SRAM"#]],
     );
     check(
         |p| p.tiles[0].calls[0].phase = 1,
-        &expect!["package is invalid at tile 0 call 0: there is no compute phase 1"],
+        &expect![[r#"
+            package is invalid at tile 0 call 0:
+            there is no compute phase 1"#]],
     );
     check(
         |p| p.tiles[0].zero_ranges[0].bytes = 2,
-        &expect![
-            "package is invalid at tile 0 zero range: 2 bytes at 0x90000 are no words in SRAM"
-        ],
+        &expect![[r#"
+            package is invalid at tile 0 zero range:
+            2 bytes at 0x90000 are no words in SRAM"#]],
     );
     check(
         |p| {
@@ -419,12 +489,31 @@ fn tile_rules_are_named() {
                 elements: 8,
             }
         },
-        &expect!["package is invalid at call template 0 (kernel): partials is 1, fewer than 2"],
+        &expect![[r#"
+            package is invalid at call template 0 (kernel):
+            partials is 1,
+            fewer than 2"#]],
     );
     check(
         |p| p.allocations[0].tile = TileId::new(3),
         &expect![[r#"
-            package is invalid at allocation 0: Allocation { tile: TileId(3), range: MemoryRange { address: 524288, bytes: 128 }, class: Interleaved, label: "left", first: 0, last: 4294967295 } has no such tile, range or lifetime"#]],
+            package is invalid at allocation 0:
+            Allocation { tile:
+            TileId(3),
+            range:
+            MemoryRange { address:
+            524288,
+            bytes:
+            128 },
+            class:
+            Interleaved,
+            label:
+            "left",
+            first:
+            0,
+            last:
+            4294967295 } has no such tile,
+            range or lifetime"#]],
     );
 }
 

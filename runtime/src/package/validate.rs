@@ -71,7 +71,8 @@ pub enum FlatItem {
 ///
 /// # Errors
 ///
-/// An index without a target, an empty or endless Repeat, or more executed items than a run may have.
+/// An index without a target, an empty or endless Repeat, or more executed items than a run may
+/// have.
 pub fn flatten(package: &Package) -> Result<Vec<FlatItem>, PackageError> {
     let mut flat = Vec::new();
     let executed = items(package, &package.schedule, 0, &mut flat)?;

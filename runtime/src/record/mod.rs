@@ -1,10 +1,10 @@
 //! The profile recorder: boundaries of the simulated tiles in, samples at a granularity out.
 //!
-//! On every tile each epoch is `synchronization` (own arrival to release), `exchange` (release to own
-//! exit), then per compute phase `compute` (launch to rendezvous) or `idle`. A tile without a kernel
-//! reaches its next boundary at once, so its waiting belongs to the synchronization that follows.
-//! Sampling costs no cycles. A Repeat shows its first iteration in detail and the others as one
-//! `repeat-remainder`. Counters are 32 bits and wrap.
+//! On every tile each epoch is `synchronization` (own arrival to release), `exchange` (release to
+//! own exit), then per compute phase `compute` (launch to rendezvous) or `idle`. A tile without a
+//! kernel reaches its next boundary at once, so its waiting belongs to the synchronization that
+//! follows. Sampling costs no cycles. A Repeat shows its first iteration in detail and the others
+//! as one `repeat-remainder`. Counters are 32 bits and wrap.
 
 mod header;
 mod regions;
@@ -92,7 +92,8 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// Tiles ran their calls of a compute phase from `starts` on, each call as long as `cycles` says.
+    /// Tiles ran their calls of a compute phase from `starts` on, each call as long as `cycles`
+    /// says.
     pub(crate) fn compute(
         &mut self,
         place: Place,
@@ -167,8 +168,9 @@ impl<'a> Recorder<'a> {
         } else {
             self.steps.region(&mut self.writer, &region, phase_end)
         };
-        for tile in 0..now.len() {
-            self.sample(tile, self.regions.starts()[tile], now[tile], step, &[]);
+        let starts = self.regions.starts().to_vec();
+        for (tile, (&start, &end)) in starts.iter().zip(now).enumerate() {
+            self.sample(tile, start, end, step, &[]);
         }
         self.regions.resume(now);
     }

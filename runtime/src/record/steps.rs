@@ -1,4 +1,5 @@
-//! What a sample points to: operation, kernel, metadata and work, as detailed as the granularity asks.
+//! What a sample points to: operation, kernel, metadata and work, as detailed as the granularity
+//! asks.
 
 use std::collections::HashMap;
 
@@ -360,9 +361,24 @@ fn base(place: Place, kind: SampleKind, operation: &str, kernel: &str) -> StepDe
     }
 }
 
-fn pair(name: &str, value: impl ToString) -> (String, String) {
-    (name.to_owned(), value.to_string())
+fn pair(name: &str, value: impl Into<Value>) -> (String, String) {
+    (name.to_owned(), value.into().0)
 }
+
+/// A metadata value in its text form.
+struct Value(String);
+
+macro_rules! values {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self(value.to_string())
+            }
+        })*
+    };
+}
+
+values!(bool, u32, u64, usize, &str, &String, String);
 
 fn region_pair(region: &str) -> Option<(String, String)> {
     (!region.is_empty()).then(|| pair("semantic_region", region))

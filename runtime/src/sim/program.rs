@@ -1,5 +1,5 @@
-//! A package made ready to run: flattened schedule, calls by phase, costs, and the rules that need no
-//! data.
+//! A package made ready to run: flattened schedule, calls by phase, costs, and the rules that need
+//! no data.
 
 use analytics::units::{Bytes, Cycles, TileId};
 use rayon::prelude::*;

@@ -4,7 +4,8 @@ use analytics::units::Cycles;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// The start of each tile, 0..=`bound` cycles after the run begins; a bound of zero starts all at once.
+/// The start of each tile, 0..=`bound` cycles after the run begins; a bound of zero starts all at
+/// once.
 pub(crate) fn starts(tiles: usize, seed: u64, bound: Cycles) -> Vec<u64> {
     let bound = bound.get();
     let mut random = SplitMix64::seed_from_u64(seed);

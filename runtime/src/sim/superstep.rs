@@ -1,7 +1,7 @@
 //! The superstep: when tiles are released from a barrier and when they leave an exchange.
 //!
-//! Arrivals and horizons in, release and exits out. Exits are not aligned again: each tile goes on at its
-//! own.
+//! Arrivals and horizons in, release and exits out. Exits are not aligned again: each tile goes on
+//! at its own.
 
 use analytics::units::Cycles;
 

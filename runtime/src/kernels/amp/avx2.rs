@@ -1,7 +1,7 @@
 //! AMP arithmetic with AVX2, FMA and F16C: sixteen columns are two registers, six rows share them.
 //!
-//! The only module with `unsafe`: processor features are checked once by [`available`], and every load
-//! and store goes through a fixed-size array or a chunk of exactly its width.
+//! The only module with `unsafe`: processor features are checked once by [`available`], and every
+//! load and store goes through a fixed-size array or a chunk of exactly its width.
 #![expect(
     unsafe_code,
     reason = "vector intrinsics; callers check the processor first"

@@ -1,8 +1,8 @@
 //! AMP arithmetic: F16 products summed in F32, rounded to F16 once per panel of 16 inner values.
 //!
-//! For each panel: acc = F32(out); for k = 0..16 in order, acc += F32(a)·F32(b); out = F16(acc). The
-//! product of two F16 is exact in F32, so fused and separate multiply-adds give the same bits, and the
-//! vector form may be chosen per machine. Every NaN is stored as the quiet NaN 0x7e00.
+//! For each panel: acc = F32(out); for k = 0..16 in order, acc += F32(a)·F32(b); out = F16(acc).
+//! The product of two F16 is exact in F32, so fused and separate multiply-adds give the same bits,
+//! and the vector form may be chosen per machine. Every NaN is stored as the quiet NaN 0x7e00.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// out = or += left · right, rounded per panel. Layouts as in the package model: out and left in
-    /// AMP-left panels, right block-major.
+    /// out = or += left · right, rounded per panel. Layouts as in the package model: out and left
+    /// in AMP-left panels, right block-major.
     pub(crate) fn multiply(
         &self,
         shape: Shape,
@@ -113,8 +113,8 @@ impl Engine {
         }
     }
 
-    /// Sum of packed partials of `elements` each, in order, rounded to F16 after each add. A sum of two
-    /// F16 that is rounded to F32 on the way has the same F16 bits.
+    /// Sum of packed partials of `elements` each, in order, rounded to F16 after each add. A sum of
+    /// two F16 that is rounded to F32 on the way has the same F16 bits.
     pub(crate) fn sum(&self, partials: &[f16], elements: usize) -> Vec<f16> {
         let mut partials = partials.chunks_exact(elements);
         let mut sum = partials.next().unwrap_or_default().to_vec();

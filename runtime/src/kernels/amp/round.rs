@@ -72,7 +72,7 @@ const MAX_DISCARD: u32 = 31;
 fn stochastic(value: f32, random: u64) -> f16 {
     let bits = value.to_bits();
     let exponent = i32::try_from(bits >> F32_FRACTION & 0xFF).unwrap_or(0) - 127;
-    if !value.is_finite() || exponent > F16_MAX_EXPONENT || exponent < F16_MIN_EXPONENT - 18 {
+    if !(F16_MIN_EXPONENT - 18..=F16_MAX_EXPONENT).contains(&exponent) {
         // Beyond the largest value, not a number, or less than 2^-8 of the smallest step.
         return f16::from_f32(value);
     }

@@ -6,6 +6,10 @@ use super::*;
 
 /// The rule, element by element, sharing nothing with the engines: indices from the layout, sums in
 /// F64 rounded to F32 after every step, as exact products allow.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the rounding that the rule asks for"
+)]
 fn from_the_rule(
     shape: Shape,
     out: &[f16],
@@ -108,7 +112,8 @@ fn sums_are_rounded_once_a_panel_not_once_a_step_nor_at_the_end() {
         inner: 32,
         columns: 16,
     };
-    // 2048 + 1 + 1: within a panel the ones add up to 2050; across panels each 1 is a tie that is lost.
+    // 2048 + 1 + 1: within a panel the ones add up to 2050; across panels each 1 is a tie that is
+    // lost.
     let product = |ones: [usize; 2]| {
         let mut left = vec![f16::ZERO; 32];
         left[0] = f16::from_f32(2048.0);

@@ -60,7 +60,7 @@ fn violation(spec: &KernelSpec, memory: &mut TileMemory, expected: &Expect) {
         address,
         detail,
     } = violation;
-    expected.assert_eq(&format!("{rule} at {address:#x}: {detail}"));
+    expected.assert_eq(&format!("{rule} at {address:#x}:\n{detail}"));
 }
 
 #[test]
@@ -103,7 +103,8 @@ fn padded_inner_lanes_must_be_written() {
         &gemm(1, false),
         &mut memory,
         &expect![[r#"
-            uninitialised-read at 0x8803c: left row 0 is written in part; its inner padding must be too"#]],
+            uninitialised-read at 0x8803c:
+            left row 0 is written in part; its inner padding must be too"#]],
     );
 }
 
@@ -115,12 +116,16 @@ fn coefficients_and_sums_that_were_not_written_are_faults() {
     violation(
         &gemm(2, false),
         &mut memory,
-        &expect!["uninitialised-read at 0x903f8: right column 15 is written in part"],
+        &expect![[r#"
+            uninitialised-read at 0x903f8:
+            right column 15 is written in part"#]],
     );
     violation(
         &gemm(2, true),
         &mut operands(),
-        &expect!["uninitialised-read at 0x80000: output row 0 column 0 is added to"],
+        &expect![[r#"
+            uninitialised-read at 0x80000:
+            output row 0 column 0 is added to"#]],
     );
 }
 
@@ -196,7 +201,8 @@ proptest! {
         for (element, found) in fetch(&memory, 0x6_0000, 8).unwrap().into_iter().enumerate() {
             let mut expected = values[element];
             for partial in 1..5 {
-                expected = f16::from_f64(expected.to_f64() + values[partial * 8 + element].to_f64());
+                let value = values[partial * 8 + element];
+                expected = f16::from_f64(expected.to_f64() + value.to_f64());
             }
             prop_assert_eq!(found, expected);
         }
