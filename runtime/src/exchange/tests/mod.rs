@@ -1,1 +1,9 @@
-//! Tests of the exchange.
+//! Tests of rows and phases; `assembler` and `scene` build them for other modules' tests too.
+
+pub(crate) mod assembler;
+mod faults;
+mod phases;
+mod plain;
+mod properties;
+pub(crate) mod scene;
+mod vectors;
