@@ -4,6 +4,8 @@
 //! browser and the command line run the same engine.
 
 pub mod aggregate;
+#[cfg(feature = "chart")]
+pub mod chart;
 pub mod clock;
 pub mod format;
 pub mod profile;

@@ -1,5 +1,6 @@
 //! Numbers for people: the only place where a figure becomes text, on the command line and on the page.
 
+use crate::aggregate::{float, ratio};
 use crate::profile::SampleKind;
 use crate::units::{Cycles, Work};
 
@@ -29,7 +30,7 @@ pub fn work(work: Option<Work>) -> String {
         return UNAVAILABLE.to_owned();
     };
     let whole = work.get_256ths() / Work::PER_CYCLE;
-    if work.get_256ths() % Work::PER_CYCLE == 0 {
+    if work.get_256ths().is_multiple_of(Work::PER_CYCLE) {
         return count(whole);
     }
     decimal(work.as_cycles(), 1)
@@ -66,10 +67,7 @@ pub fn bounded_percent(fraction: Option<f64>, is_lower_bound: bool) -> String {
 /// Milliseconds of `cycles` at `clock_hz`, or `None` where the clock is unknown (0).
 #[must_use]
 pub fn milliseconds(cycles: Cycles, clock_hz: u64) -> Option<f64> {
-    crate::aggregate::ratio(
-        Work::from_256ths(cycles.get()).get_256ths() as f64 * 1e3,
-        clock_hz,
-    )
+    ratio(float(cycles.get()) * 1e3, clock_hz)
 }
 
 /// `cycles` as a duration in a fitting unit, or "clock unknown".
@@ -101,5 +99,60 @@ pub fn kind(kind: SampleKind) -> String {
     match kind {
         SampleKind::Unknown(value) => format!("unknown ({value})"),
         known => known.name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        let thin = |text: &str| text.replace(THIN_SPACE, "_");
+        for (value, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1_000"),
+            (355_320, "355_320"),
+        ] {
+            assert_eq!(thin(&count(value)), text);
+        }
+        assert_eq!(thin(&count(u64::MAX)), "18_446_744_073_709_551_615");
+        assert_eq!(thin(&decimal(1234.5, 1)), "1_234.5");
+    }
+
+    #[test]
+    fn percentages_round_half_to_even_and_are_never_clipped() {
+        for (fraction, text) in [
+            (Some(0.5625), "56.2 %"),
+            (Some(0.0), "0.0 %"),
+            (Some(1.234), "123.4 %"),
+            (None, UNAVAILABLE),
+        ] {
+            assert_eq!(percent(fraction), text);
+        }
+        assert_eq!(bounded_percent(Some(0.0625), true), "≥ 6.2 %");
+        assert_eq!(bounded_percent(Some(0.0625), false), "6.2 %");
+        assert_eq!(bounded_percent(None, true), UNAVAILABLE);
+    }
+
+    #[test]
+    fn times_come_from_the_clock_or_say_that_it_is_unknown() {
+        let time = |cycles, hz| time(Cycles::new(cycles), hz);
+        assert_eq!(time(355_320, 1_500_000_000), "0.237 ms");
+        assert_eq!(time(1_500, 1_500_000_000), "1.000 µs");
+        assert_eq!(time(3_000_000_000, 1_500_000_000), "2.000 s");
+        assert_eq!(time(1, 0), CLOCK_UNKNOWN);
+        assert_eq!(
+            milliseconds(Cycles::new(355_320), 1_500_000_000),
+            Some(0.236_88)
+        );
+    }
+
+    #[test]
+    fn work_shows_a_decimal_only_where_it_is_not_whole() {
+        assert_eq!(work(Some(Work::from_cycles(12))), "12");
+        assert_eq!(work(Some(Work::from_256ths(640))), "2.5");
+        assert_eq!(work(None), UNAVAILABLE);
     }
 }

@@ -199,7 +199,7 @@ struct WorkJson(Work);
 impl Serialize for WorkJson {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let parts = self.0.get_256ths();
-        if parts % Work::PER_CYCLE == 0 {
+        if parts.is_multiple_of(Work::PER_CYCLE) {
             serializer.serialize_u64(parts / Work::PER_CYCLE)
         } else {
             serializer.serialize_f64(self.0.as_cycles())

@@ -1,0 +1,41 @@
+//! Charts of query answers, drawn on any plotters backend.
+//!
+//! An answer and a drawing area in, shapes out. Nothing here opens a file or a canvas: the command
+//! line brings an SVG backend, the page a canvas backend. Numbers become text in [`crate::text`] only.
+
+mod kernel_work;
+
+pub use kernel_work::kernel_work;
+
+use plotters::style::RGBColor;
+
+/// Colours of a chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Theme {
+    /// Behind everything.
+    pub background: RGBColor,
+    /// Names and numbers.
+    pub text: RGBColor,
+    /// Measured cycles.
+    pub measured: RGBColor,
+    /// The useful part of measured cycles.
+    pub useful: RGBColor,
+}
+
+impl Theme {
+    /// For light pages and paper.
+    pub const LIGHT: Self = Self {
+        background: RGBColor(255, 255, 255),
+        text: RGBColor(31, 35, 40),
+        measured: RGBColor(199, 208, 217),
+        useful: RGBColor(36, 106, 168),
+    };
+
+    /// For dark pages.
+    pub const DARK: Self = Self {
+        background: RGBColor(22, 27, 34),
+        text: RGBColor(222, 228, 234),
+        measured: RGBColor(72, 82, 94),
+        useful: RGBColor(92, 165, 224),
+    };
+}

@@ -1,0 +1,178 @@
+//! Queries against a naive reference, over generated profiles and questions.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use analytics::aggregate::Measures;
+use analytics::clock::ClockKind;
+use analytics::profile::SampleKind;
+use analytics::query::{Filter, GroupBy, MetadataFilter, Query, QueryResult, SortKey, query};
+use analytics::units::PhysicalTile;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use support::ModelProfile;
+use support::naive::{self, Figures, Placed};
+use support::strategy::profiles;
+
+fn filters() -> impl Strategy<Value = Filter> {
+    let rarely = |p| option::weighted(0.2, p);
+    let tiles =
+        prop_oneof![4 => Just(vec![]), 1 => vec((0u32..12).prop_map(PhysicalTile::new), 1..4)];
+    let phases = prop_oneof![4 => Just(vec![]), 1 => vec(select(vec![0, 7, 1u32 << 31]), 1..3)];
+    let condition = (
+        select(vec!["block", "active", "none"]),
+        option::of(select(vec!["1", "2"])),
+    )
+        .prop_map(|(name, value)| MetadataFilter {
+            name: name.to_owned(),
+            value: value.map(str::to_owned),
+        });
+    let metadata = prop_oneof![4 => Just(vec![]), 1 => vec(condition, 1..3)];
+    let text = |words: Vec<&'static str>| select(words).prop_map(str::to_owned);
+    let kinds = select(vec![
+        SampleKind::Compute,
+        SampleKind::Idle,
+        SampleKind::Exchange,
+    ]);
+    let cycle = || prop_oneof![0u64..3_000, 0u64..200_000, 0u64..10_000_000_000];
+    (
+        (tiles, phases, metadata),
+        rarely(text(vec!["gemm", ""]).boxed()),
+        rarely(text(vec!["up", "."]).boxed()),
+        option::weighted(0.2, kinds),
+        option::weighted(0.15, cycle()),
+        option::weighted(0.15, cycle()),
+    )
+        .prop_map(
+            |((tiles, phases, metadata), kernel, operation_contains, kind, at, at_offset)| Filter {
+                tiles,
+                phases,
+                kernel,
+                operation_contains,
+                kind,
+                metadata,
+                at,
+                at_offset,
+            },
+        )
+}
+
+fn queries() -> impl Strategy<Value = Query> {
+    let group_by = select(vec![
+        GroupBy::Kernel,
+        GroupBy::Operation,
+        GroupBy::Phase,
+        GroupBy::Tile,
+        GroupBy::Kind,
+        GroupBy::Metadata("block".to_owned()),
+    ]);
+    let clock = select(ClockKind::ALL.to_vec());
+    (group_by, filters(), clock, select(SortKey::ALL), 0usize..4).prop_map(
+        |(group_by, filter, clock, sort_by, samples)| Query {
+            group_by,
+            filter,
+            clock,
+            sort_by,
+            limit: 0,
+            samples,
+        },
+    )
+}
+
+fn figures_of(it: &Measures) -> Figures {
+    let count = |value: u64| usize::try_from(value).expect("small");
+    Figures {
+        samples: count(it.sample_count),
+        tiles: count(it.tile_count),
+        phases: count(it.phase_count),
+        phase_cycles: it.phase_cycles.get(),
+        timeline_cycles: it.timeline_cycles.get(),
+        work_cycles: it.work_cycles.get(),
+        estimated_cycles: it.estimated_cycles.get(),
+        useful_256ths: it.useful_sum.get_256ths(),
+        physical_256ths: it.physical_sum.get_256ths(),
+        p50: it.p50.get(),
+        p95: it.p95.get(),
+        maximum: it.maximum.get(),
+        first: it.first_offset,
+        last: it.last_offset,
+    }
+}
+
+fn check(profile: &ModelProfile, question: &Query) -> Result<(), TestCaseError> {
+    let result = query(&profile.report(), question).expect("a whole profile has an answer");
+    let matching = naive::matching(profile, question);
+    prop_assert_eq!(result.span.get(), naive::span(profile, question.clock));
+    prop_assert_eq!(result.tile_count as usize, profile.tiles.len());
+    let mut groups: BTreeMap<String, Vec<Placed<'_>>> = BTreeMap::new();
+    for sample in &matching {
+        let name = naive::group_name(&question.group_by, sample);
+        groups.entry(name).or_default().push(sample.clone());
+    }
+    let expected: BTreeMap<_, _> = groups
+        .iter()
+        .map(|(name, samples)| (name.clone(), naive::figures(samples)))
+        .collect();
+    let found: BTreeMap<_, _> = result
+        .groups
+        .iter()
+        .map(|it| (it.name.clone(), figures_of(&it.measures)))
+        .collect();
+    prop_assert_eq!(found, expected);
+    prop_assert_eq!(result.group_count, groups.len());
+    if matching.is_empty() {
+        prop_assert_eq!(result.totals.sample_count, 0);
+    } else {
+        prop_assert_eq!(figures_of(&result.totals), naive::figures(&matching));
+    }
+    check_samples(&result, matching, question)?;
+    check_order(&result)
+}
+
+fn check_samples(
+    result: &QueryResult,
+    mut matching: Vec<Placed<'_>>,
+    question: &Query,
+) -> Result<(), TestCaseError> {
+    matching.sort_by_key(|it| (std::cmp::Reverse(it.end - it.start), it.tile, it.start));
+    matching.truncate(question.samples);
+    prop_assert_eq!(result.samples.len(), matching.len());
+    for (found, expected) in result.samples.iter().zip(&matching) {
+        prop_assert_eq!(found.tile.get(), expected.tile);
+        prop_assert_eq!(found.ordinal, expected.ordinal as u64);
+        prop_assert_eq!(found.offset, expected.start);
+        prop_assert_eq!(found.duration.get(), expected.end - expected.start);
+        prop_assert_eq!(&found.metadata, &expected.step.metadata);
+        prop_assert_eq!(&found.operation, &expected.step.operation);
+        let useful = expected.step.estimate.as_ref().filter(|_| !expected.cut);
+        prop_assert_eq!(found.useful, useful.map(|it| it.useful));
+    }
+    Ok(())
+}
+
+fn check_order(result: &QueryResult) -> Result<(), TestCaseError> {
+    for pair in result.groups.windows(2) {
+        let figures = [&pair[0], &pair[1]].map(|it| result.sort_by.figure(it));
+        match result.sort_by {
+            SortKey::Name => prop_assert!(pair[0].name < pair[1].name),
+            SortKey::FirstOffset => prop_assert!(figures[0] <= figures[1]),
+            _ => prop_assert!(
+                figures[1].is_none() || figures[0] >= figures[1],
+                "{figures:?} by {:?}",
+                result.sort_by
+            ),
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn every_figure_equals_the_naive_one(profile in profiles(), question in queries()) {
+        check(&profile, &question)?;
+    }
+}

@@ -1,0 +1,201 @@
+//! The measures again, written for clarity from their definitions: no chunks, no tables, no packing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use analytics::clock::ClockKind;
+use analytics::profile::{SampleKind, StepDescriptor};
+use analytics::query::{Filter, GroupBy, Query};
+
+use super::ModelProfile;
+
+/// A matching sample on the clock in force.
+#[derive(Clone, Debug)]
+pub struct Placed<'a> {
+    pub tile: u32,
+    pub ordinal: usize,
+    pub start: u64,
+    pub end: u64,
+    pub cut: bool,
+    pub step: &'a StepDescriptor,
+}
+
+/// Figures of a group, ratios excluded: those are taken from the sums.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub samples: usize,
+    pub tiles: usize,
+    pub phases: usize,
+    pub phase_cycles: u64,
+    pub timeline_cycles: u64,
+    pub work_cycles: u64,
+    pub estimated_cycles: u64,
+    pub useful_256ths: u64,
+    pub physical_256ths: u64,
+    pub p50: u64,
+    pub p95: u64,
+    pub maximum: u64,
+    pub first: u64,
+    pub last: u64,
+}
+
+fn kind(step: &StepDescriptor) -> SampleKind {
+    let inactive = step
+        .metadata
+        .iter()
+        .any(|(name, value)| name == "active" && value == "false");
+    match step.kind {
+        SampleKind::Compute if inactive => SampleKind::Idle,
+        kind => kind,
+    }
+}
+
+fn matches(filter: &Filter, tile: u32, step: &StepDescriptor) -> bool {
+    let tiles = &filter.tiles;
+    let has = |name: &str, value: Option<&String>| {
+        step.metadata
+            .iter()
+            .any(|(n, v)| n == name && value.is_none_or(|value| value == v))
+    };
+    (tiles.is_empty() || tiles.iter().any(|it| it.get() == tile))
+        && (filter.phases.is_empty() || filter.phases.contains(&step.phase))
+        && filter
+            .kernel
+            .as_ref()
+            .is_none_or(|kernel| *kernel == step.kernel)
+        && filter
+            .operation_contains
+            .as_ref()
+            .is_none_or(|part| step.operation.contains(part))
+        && filter.kind.is_none_or(|wanted| wanted == kind(step))
+        && filter
+            .metadata
+            .iter()
+            .all(|it| has(&it.name, it.value.as_ref()))
+}
+
+/// Zero of the clock for a tile, in true time.
+fn origin(profile: &ModelProfile, clock: ClockKind, first: u64) -> u64 {
+    let firsts = || profile.tiles.iter().filter_map(|tile| tile.samples.first());
+    match clock {
+        ClockKind::Tile => first,
+        ClockKind::Shared => firsts().map(|it| it.start).min().unwrap_or(0),
+        ClockKind::Cropped => firsts().map(|it| it.start).max().unwrap_or(0),
+    }
+}
+
+/// End of the timeline, whatever the filters.
+pub fn span(profile: &ModelProfile, clock: ClockKind) -> u64 {
+    let mut span = 0;
+    for tile in &profile.tiles {
+        for sample in &tile.samples {
+            let zero = origin(profile, clock, tile.samples[0].start);
+            span = span.max((sample.start + u64::from(sample.duration)).saturating_sub(zero));
+        }
+    }
+    span
+}
+
+/// All samples that match, in no particular order.
+pub fn matching<'a>(profile: &'a ModelProfile, query: &Query) -> Vec<Placed<'a>> {
+    let mut placed = Vec::new();
+    for tile in &profile.tiles {
+        for (ordinal, sample) in tile.samples.iter().enumerate() {
+            let step = &profile.steps[sample.step];
+            let first = tile.samples[0].start;
+            let zero = origin(profile, query.clock, first);
+            let (start, end) = (sample.start, sample.start + u64::from(sample.duration));
+            let runs = |cycle: u64| start <= cycle && cycle < end;
+            let keep = matches(&query.filter, tile.physical, step)
+                && query.filter.at.is_none_or(|at| runs(first + at))
+                && query.filter.at_offset.is_none_or(|at| runs(zero + at))
+                && end > start.max(zero);
+            if keep {
+                placed.push(Placed {
+                    tile: tile.physical,
+                    ordinal,
+                    start: start.max(zero) - zero,
+                    end: end - zero,
+                    cut: start < zero,
+                    step,
+                });
+            }
+        }
+    }
+    placed
+}
+
+/// The name of a sample's group.
+pub fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
+    let named = |name: &str, empty: &str| if name.is_empty() { empty } else { name }.to_owned();
+    let step = sample.step;
+    match group_by {
+        GroupBy::Kernel => named(&step.kernel, "(no kernel)"),
+        GroupBy::Operation => named(&step.operation, "(no operation)"),
+        GroupBy::Phase if step.phase >= 1 << 31 => {
+            format!("exchange phase {}/{}", step.phase - (1 << 31), step.epoch)
+        }
+        GroupBy::Phase => format!("phase {}/{}", step.phase, step.epoch),
+        GroupBy::Tile => format!("tile {}", sample.tile),
+        GroupBy::Kind => match kind(step) {
+            SampleKind::Unknown(value) => format!("unknown ({value})"),
+            kind => kind.name().to_owned(),
+        },
+        GroupBy::Metadata(key) => {
+            let found = step.metadata.iter().find(|(name, _)| name == key);
+            found.map_or("(missing)".to_owned(), |(_, value)| value.clone())
+        }
+    }
+}
+
+/// The figures of some samples.
+pub fn figures(samples: &[Placed<'_>]) -> Figures {
+    let length = |it: &Placed<'_>| it.end - it.start;
+    let mut durations: Vec<u64> = samples.iter().map(length).collect();
+    durations.sort_unstable();
+    let percentile = |p: usize| durations[(durations.len() - 1) * p / 100];
+    let mut by_phase: BTreeMap<(u32, u32), BTreeMap<u32, u64>> = BTreeMap::new();
+    for sample in samples {
+        let phase = by_phase
+            .entry((sample.step.phase, sample.step.epoch))
+            .or_default();
+        *phase.entry(sample.tile).or_default() += length(sample);
+    }
+    let longest = |tiles: &BTreeMap<u32, u64>| tiles.values().copied().max().unwrap_or(0);
+    let covered = || {
+        samples
+            .iter()
+            .filter(|it| !it.cut && it.step.estimate.is_some())
+    };
+    let work = |it: &Placed<'_>| it.step.estimate.clone().expect("covered samples have one");
+    Figures {
+        samples: samples.len(),
+        tiles: samples
+            .iter()
+            .map(|it| it.tile)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        phases: by_phase.len(),
+        phase_cycles: by_phase.values().map(longest).sum(),
+        timeline_cycles: union(samples),
+        work_cycles: durations.iter().sum(),
+        estimated_cycles: covered().map(length).sum(),
+        useful_256ths: covered().map(|it| work(it).useful.get_256ths()).sum(),
+        physical_256ths: covered().map(|it| work(it).physical.get_256ths()).sum(),
+        p50: percentile(50),
+        p95: percentile(95),
+        maximum: percentile(100),
+        first: samples.iter().map(|it| it.start).min().unwrap_or(0),
+        last: samples.iter().map(|it| it.end).max().unwrap_or(0),
+    }
+}
+
+fn union(samples: &[Placed<'_>]) -> u64 {
+    let mut intervals: Vec<(u64, u64)> = samples.iter().map(|it| (it.start, it.end)).collect();
+    intervals.sort_unstable();
+    let (mut covered, mut end) = (0, 0);
+    for (from, to) in intervals {
+        covered += to.max(end) - from.max(end);
+        end = end.max(to);
+    }
+    covered
+}

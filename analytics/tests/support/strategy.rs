@@ -1,0 +1,119 @@
+//! Generated profiles: counter wraps, skewed starts, gaps, zero durations, outliers, equal names,
+//! colliding metadata, missing estimates, more useful than physical work.
+
+use analytics::profile::{SampleKind, StepDescriptor, WorkEstimate};
+use analytics::units::Work;
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{ModelProfile, ModelSample, ModelTile};
+
+fn kind() -> impl Strategy<Value = SampleKind> {
+    select(vec![
+        SampleKind::Exchange,
+        SampleKind::Compute,
+        SampleKind::Compute,
+        SampleKind::Synchronization,
+        SampleKind::Idle,
+        SampleKind::Unknown(9),
+    ])
+}
+
+fn metadata() -> impl Strategy<Value = Vec<(String, String)>> {
+    let name = select(vec!["block", "shape", "active"]);
+    let value = select(vec!["1", "2", "false", ""]);
+    vec(
+        (name, value).prop_map(|(name, value)| (name.to_owned(), value.to_owned())),
+        0..4,
+    )
+}
+
+fn work() -> impl Strategy<Value = Option<WorkEstimate>> {
+    option::of(
+        (0u64..5_000, 0u64..5_000).prop_map(|(useful, physical)| WorkEstimate {
+            useful: Work::from_256ths(useful),
+            physical: Work::from_256ths(physical),
+            basis: "generated".to_owned(),
+        }),
+    )
+}
+
+fn step() -> impl Strategy<Value = StepDescriptor> {
+    let kernel = select(vec!["", "gemm", "gemm ", "gelu"]);
+    let operation = select(vec!["", "up", "up.1", "down"]);
+    let phase = select(vec![0u32, 1, 2, 7, 1 << 31, (1 << 31) | 7]);
+    (
+        kind(),
+        kernel,
+        operation,
+        phase,
+        0u32..3,
+        metadata(),
+        work(),
+    )
+        .prop_map(
+            |(kind, kernel, operation, phase, epoch, metadata, estimate)| StepDescriptor {
+                kind,
+                phase,
+                epoch,
+                operation: operation.to_owned(),
+                kernel: kernel.to_owned(),
+                exchange_event_cycles: 0,
+                metadata,
+                estimate,
+            },
+        )
+}
+
+/// Gap before a sample, its duration, and its step as a fraction of the number of steps.
+fn sample() -> impl Strategy<Value = (u64, u32, prop::sample::Index)> {
+    let gap = prop_oneof![5 => Just(0u64), 3 => 0u64..40, 1 => 0u64..3_000_000_000];
+    let duration = prop_oneof![
+        1 => Just(0u32),
+        6 => 1u32..40,
+        2 => 60_000u32..70_000,
+        1 => 0u32..3_000_000_000,
+    ];
+    (gap, duration, any::<prop::sample::Index>())
+}
+
+/// A profile of up to six tiles. First samples are within 2,000 cycles, samples of a tile ascend.
+pub fn profiles() -> impl Strategy<Value = ModelProfile> {
+    let tile = (0u64..2_000, vec(sample(), 0..40));
+    let base = prop_oneof![Just(0u64), Just(0xFFFF_FF00), Just(0xFFFF_FFFF_u64 - 1_000)];
+    let physical = proptest::sample::subsequence((0..12u32).collect::<Vec<_>>(), 6);
+    (
+        base,
+        vec(step(), 1..12),
+        vec(tile, 1..6),
+        physical.prop_shuffle(),
+    )
+        .prop_map(|(base, steps, tiles, physical)| {
+            let tile = |((skew, samples), physical): ((u64, Vec<_>), u32)| {
+                let mut at = base + skew;
+                let mut first = true;
+                let place = |(gap, duration, step): (u64, u32, prop::sample::Index)| {
+                    at += if std::mem::take(&mut first) { 0 } else { gap };
+                    let start = at;
+                    at += u64::from(duration);
+                    ModelSample {
+                        start,
+                        duration,
+                        step: step.index(steps.len()),
+                    }
+                };
+                ModelTile {
+                    physical,
+                    samples: samples.into_iter().map(place).collect(),
+                }
+            };
+            let tiles = tiles.into_iter().zip(physical).map(tile).collect();
+            ModelProfile {
+                clock_hz: 1_500_000_000,
+                tiles,
+                steps,
+            }
+        })
+}
