@@ -17,7 +17,7 @@ pub use measures::Measures;
 pub(crate) use block::{Block, blocks};
 pub(crate) use longest::SampleRef;
 pub(crate) use measures::{float, ratio};
-pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, running_at};
+pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, runs_at};
 
 use worker::{Tally, Worker};
 

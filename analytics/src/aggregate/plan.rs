@@ -141,27 +141,18 @@ impl<'a> Plan<'a> {
         some_tile && at_offset
     }
 
-    /// The part of a tile's ascending samples that the `at` conditions leave, as indices.
-    pub(crate) fn narrow(
-        &self,
-        tile: &TileEntry,
-        starts: &[u64],
-        durations: &[u32],
-    ) -> std::ops::Range<usize> {
+    /// The cycles, on the shared clock, that a sample of `tile` must run at to match.
+    pub(crate) fn instants(&self, tile: &TileEntry) -> [Option<u64>; 2] {
         let at = self
             .selection
             .at
             .map(|at| tile.first_start.saturating_add(at));
-        let at_offset = self
-            .selection
-            .at_offset
-            .map(|at| self.shared_cycle(tile, at));
-        let mut range = 0..starts.len();
-        for cycle in [at, at_offset].into_iter().flatten() {
-            let found = running_at(starts, durations, cycle);
-            range = range.start.max(found.start)..range.end.min(found.end);
-        }
-        range.start..range.end.max(range.start)
+        [
+            at,
+            self.selection
+                .at_offset
+                .map(|at| self.shared_cycle(tile, at)),
+        ]
     }
 
     fn shared_cycle(&self, tile: &TileEntry, offset: u64) -> u64 {
@@ -169,15 +160,9 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The index of the sample that runs at `cycle`, as a range of at most one. Samples ascend and do not
-/// overlap; those of no length run at no cycle.
-pub(crate) fn running_at(starts: &[u64], durations: &[u32], cycle: u64) -> std::ops::Range<usize> {
-    let after = starts.partition_point(|&start| start <= cycle);
-    let Some(at) = after.checked_sub(1) else {
-        return 0..0;
-    };
-    let runs = cycle - starts[at] < u64::from(durations[at]);
-    if runs { at..after } else { 0..0 }
+/// Whether a sample runs at `cycle`; one of no length runs at no cycle.
+pub(crate) fn runs_at(start: u64, duration: u32, cycle: u64) -> bool {
+    start <= cycle && cycle - start < u64::from(duration)
 }
 
 fn step_plan(group: u32, row: &StepRow, places: &[Place]) -> StepPlan {

@@ -9,7 +9,7 @@ use super::durations::{Durations, Ranks};
 use super::intervals::IntervalSet;
 use super::longest::{Longest, SampleRef};
 use super::places::Places;
-use super::plan::{NO_GROUP, Plan, StepPlan};
+use super::plan::{NO_GROUP, Plan, StepPlan, runs_at};
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, TileSpan};
 use crate::units::{Cycles, Work};
@@ -130,27 +130,38 @@ impl<'p, 'a> Worker<'p, 'a> {
         }
         let tile = &plan.report.tiles()[span.tile as usize];
         let all = span.samples.start as usize..span.samples.end as usize;
-        let kept = plan.narrow(
-            tile,
-            &scratch.start[all.clone()],
-            &scratch.duration[all.clone()],
-        );
-        let kept = all.start + kept.start..all.start + kept.end;
         let samples = Samples {
             tile: span.tile,
             local: (span.tile - block.tiles.start) as usize,
             origin: plan.frame.origin(tile),
-            ordinal: span.first_ordinal + (kept.start - all.start) as u64,
-            starts: &scratch.start[kept.clone()],
-            durations: &scratch.duration[kept.clone()],
-            steps: &scratch.step[kept],
+            ordinal: span.first_ordinal,
+            starts: &scratch.start[all.clone()],
+            durations: &scratch.duration[all.clone()],
+            steps: &scratch.step[all],
         };
-        if plan.by_tile {
-            self.add_all::<true>(&samples);
+        let instants = plan.instants(tile);
+        if instants == [None, None] {
+            self.add(&samples);
         } else {
-            self.add_all::<false>(&samples);
+            let [at, at_offset] = instants;
+            for index in 0..samples.starts.len() {
+                let (start, duration) = (samples.starts[index], samples.durations[index]);
+                let runs =
+                    |cycle: Option<u64>| cycle.is_none_or(|cycle| runs_at(start, duration, cycle));
+                if runs(at) && runs(at_offset) {
+                    self.add(&samples.one(index));
+                }
+            }
         }
         self.places.end_piece(samples.local);
+    }
+
+    fn add(&mut self, samples: &Samples<'_>) {
+        if self.plan.by_tile {
+            self.add_all::<true>(samples);
+        } else {
+            self.add_all::<false>(samples);
+        }
     }
 
     fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>) {
@@ -245,7 +256,7 @@ impl<'p, 'a> Worker<'p, 'a> {
     }
 }
 
-/// Consecutive samples of one tile.
+/// Consecutive samples of one tile; starts ascend.
 struct Samples<'s> {
     tile: u32,
     /// Position of the tile in its block.
@@ -259,7 +270,18 @@ struct Samples<'s> {
     steps: &'s [u32],
 }
 
-impl Samples<'_> {
+impl<'s> Samples<'s> {
+    /// The sample at `index` alone.
+    fn one(&self, index: usize) -> Samples<'s> {
+        Samples {
+            ordinal: self.ordinal + index as u64,
+            starts: &self.starts[index..=index],
+            durations: &self.durations[index..=index],
+            steps: &self.steps[index..=index],
+            ..*self
+        }
+    }
+
     fn reference(&self, at: usize, offset: u64, cycles: u32, cut: bool) -> SampleRef {
         SampleRef {
             duration: u64::from(cycles),

@@ -115,7 +115,7 @@ impl Frame {
     /// End of the timeline on this clock: the latest end over all samples, whatever the filters.
     ///
     /// # Errors
-    /// On the tile clock, which needs the last samples of every tile: where a chunk cannot be decoded.
+    /// On the tile clock, which needs the last samples of the tiles: where a chunk cannot be decoded.
     pub fn span(self, report: &ProfileReport) -> Result<Cycles, DecodeError> {
         match self.kind {
             ClockKind::Cropped | ClockKind::Shared => {
@@ -134,24 +134,27 @@ pub fn initial_sync_crop(report: &ProfileReport) -> Cycles {
     Cycles::new(starts.map(|tile| tile.first_start).max().unwrap_or(0))
 }
 
-/// Decodes backwards and only until the last sample of every tile was seen.
+/// Decodes backwards, and leaves out chunks that end too early to matter.
 fn tile_clock_span(report: &ProfileReport) -> Result<Cycles, DecodeError> {
     let tiles = report.tiles();
-    let mut ended: Vec<bool> = tiles.iter().map(|tile| tile.sample_count == 0).collect();
     let mut scratch = ChunkScratch::new();
     let mut span = 0;
     for (index, chunk) in report.chunks().iter().enumerate().rev() {
-        let range = chunk.tiles.start as usize..chunk.tiles.end as usize;
-        if ended[range].iter().all(|&ended| ended) {
+        let of_chunk = &tiles[chunk.tiles.start as usize..chunk.tiles.end as usize];
+        let first = of_chunk
+            .iter()
+            .map(|tile| tile.first_start)
+            .min()
+            .unwrap_or(0);
+        if chunk.cycles.end.saturating_sub(first) <= span {
             continue;
         }
         report.decode_chunk(index, &mut scratch)?;
         for piece in &scratch.spans {
-            let last = piece.samples.end as usize - 1;
-            let tile = piece.tile as usize;
-            if !std::mem::replace(&mut ended[tile], true) {
-                let end = scratch.start[last] + u64::from(scratch.duration[last]);
-                span = span.max(end.saturating_sub(tiles[tile].first_start));
+            let first_start = tiles[piece.tile as usize].first_start;
+            for at in piece.samples.start as usize..piece.samples.end as usize {
+                let end = scratch.start[at] + u64::from(scratch.duration[at]);
+                span = span.max(end.saturating_sub(first_start));
             }
         }
     }

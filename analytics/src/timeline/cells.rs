@@ -128,7 +128,8 @@ impl<'s> RowCells<'s> {
             if units.is_empty() {
                 continue;
             }
-            if units.start >= column_end {
+            // A sample may start inside the one before it, whose last column is the current one.
+            if units.start >= column_end || units.start < column_end - width {
                 column = u32::try_from(units.start / width).unwrap_or(u32::MAX);
                 column_end = (u64::from(column) + 1).saturating_mul(width);
             }

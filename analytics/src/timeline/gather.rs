@@ -116,23 +116,16 @@ impl View<'_> {
         origin.saturating_add(self.cycles.start)..origin.saturating_add(self.cycles.end)
     }
 
-    /// The part of a tile's piece that touches the visible cycles, as indices into the scratch.
+    /// The part of a tile's piece between the first and the last sample that touch the visible cycles,
+    /// as indices into the scratch. Starts ascend; ends need not.
     fn visible(&self, scratch: &ChunkScratch, span: &TileSpan) -> Range<usize> {
         let window = self.window(&self.report.tiles()[span.tile as usize]);
         let first = span.samples.start as usize;
         let starts = &scratch.start[first..span.samples.end as usize];
         let end = first + starts.partition_point(|&start| start < window.end);
-        let begin = first + starts.partition_point(|&start| start < window.start);
-        // Samples do not overlap, so at most one that starts before the window reaches into it; samples
-        // of no length may follow it.
-        let reaches = |at: usize| {
-            scratch.start[at].saturating_add(u64::from(scratch.duration[at])) > window.start
+        let reaches = |at: &usize| {
+            scratch.start[*at].saturating_add(u64::from(scratch.duration[*at])) > window.start
         };
-        let begin = (first..begin)
-            .rev()
-            .take_while(|&at| scratch.duration[at] == 0 || reaches(at))
-            .last()
-            .unwrap_or(begin);
-        begin..end.max(begin)
+        (first..end).find(reaches).unwrap_or(end)..end
     }
 }

@@ -1,18 +1,18 @@
 //! The sample under the pointer.
 
-use crate::aggregate::{SampleRef, running_at};
+use crate::aggregate::{SampleRef, runs_at};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, ProfileReport};
 use crate::query::{SampleDetail, detail};
 
 /// The sample of the tile at position `tile` of [`ProfileReport::tiles`] that runs at cycle `offset`
-/// of `clock`; `None` where nothing was recorded.
+/// of `clock`; `None` where nothing was recorded. Of samples that overlap, the last one.
 ///
-/// Decodes the one chunk that can hold it.
+/// Decodes only chunks that can hold it: one, unless samples overlap.
 ///
 /// # Errors
-/// Where that chunk cannot be decoded.
+/// Where such a chunk cannot be decoded.
 pub fn hit(
     report: &ProfileReport,
     clock: ClockKind,
@@ -25,22 +25,16 @@ pub fn hit(
     let frame = Frame::new(report, clock);
     let cycle = frame.origin(entry).saturating_add(offset);
     let mut scratch = ChunkScratch::new();
-    for (index, chunk) in report.chunks().iter().enumerate() {
+    for (index, chunk) in report.chunks().iter().enumerate().rev() {
         if !chunk.tiles.contains(&tile) || !chunk.cycles.contains(&cycle) {
             continue;
         }
         report.decode_chunk(index, &mut scratch)?;
         for span in scratch.spans.iter().filter(|span| span.tile == tile) {
             let first = span.samples.start as usize;
-            let samples = first..span.samples.end as usize;
-            let running = running_at(
-                &scratch.start[samples.clone()],
-                &scratch.duration[samples],
-                cycle,
-            );
-            let Some(at) = running.map(|at| first + at).next() else {
-                continue;
-            };
+            let runs = |at: &usize| runs_at(scratch.start[*at], scratch.duration[*at], cycle);
+            let running = (first..span.samples.end as usize).rev().find(runs);
+            let Some(at) = running else { continue };
             let placed = frame.place(entry, scratch.start[at], scratch.duration[at]);
             return Ok(placed.map(|placed| {
                 let sample = SampleRef {

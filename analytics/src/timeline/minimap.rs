@@ -84,22 +84,16 @@ impl Strip {
 
     /// Adds `start..end` and returns the column of its end, where the tile's next sample is looked for.
     fn add(&mut self, from: usize, kind: usize, start: u64, end: u64) -> usize {
-        let mut column = from;
-        if self.edges[column + 1] <= start {
-            // One column further is the usual case; a jump is found by bisection.
-            column += 1;
-            if self
-                .edges
-                .get(column + 1)
-                .is_some_and(|&edge| edge <= start)
-            {
-                column = self
-                    .edges
-                    .partition_point(|&edge| edge <= start)
-                    .saturating_sub(1);
-            }
-        }
         let last = self.cycles.len() - 1;
+        let mut column = from;
+        // The usual cases are the same column and the next one; a jump is found by bisection.
+        if column < last && self.edges[column + 1] <= start {
+            column += 1;
+        }
+        if !(self.edges[column]..self.edges[column + 1]).contains(&start) {
+            let after = self.edges.partition_point(|&edge| edge <= start);
+            column = after.saturating_sub(1).min(last);
+        }
         let mut at = start;
         while column < last && end > self.edges[column + 1] {
             self.cycles[column][kind] += self.edges[column + 1] - at;

@@ -39,10 +39,8 @@ pub struct Figures {
 }
 
 fn kind(step: &StepDescriptor) -> SampleKind {
-    let inactive = step
-        .metadata
-        .iter()
-        .any(|(name, value)| name == "active" && value == "false");
+    let active = step.metadata.iter().find(|(name, _)| name == "active");
+    let inactive = active.is_some_and(|(_, value)| value == "false");
     match step.kind {
         SampleKind::Compute if inactive => SampleKind::Idle,
         kind => kind,

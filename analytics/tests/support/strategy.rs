@@ -67,9 +67,15 @@ fn step() -> impl Strategy<Value = StepDescriptor> {
         )
 }
 
-/// Gap before a sample, its duration, and its step as a fraction of the number of steps.
-fn sample() -> impl Strategy<Value = (u64, u32, prop::sample::Index)> {
-    let gap = prop_oneof![5 => Just(0u64), 3 => 0u64..40, 1 => 0u64..3_000_000_000];
+/// Gap before a sample, its duration, and its step as a fraction of the number of steps. A negative gap
+/// is an overlap, of at most the sample before.
+fn sample() -> impl Strategy<Value = (i64, u32, prop::sample::Index)> {
+    let gap = prop_oneof![
+        10 => Just(0i64),
+        6 => 0i64..40,
+        1 => 0i64..2_000_000_000,
+        1 => -50i64..0,
+    ];
     let duration = prop_oneof![
         1 => Just(0u32),
         6 => 1u32..40,
@@ -94,10 +100,14 @@ pub fn profiles() -> impl Strategy<Value = ModelProfile> {
             let tile = |((skew, samples), physical): ((u64, Vec<_>), u32)| {
                 let mut at = base + skew;
                 let mut first = true;
-                let place = |(gap, duration, step): (u64, u32, prop::sample::Index)| {
-                    at += if std::mem::take(&mut first) { 0 } else { gap };
+                let mut before = 0u64;
+                let place = |(gap, duration, step): (i64, u32, prop::sample::Index)| {
+                    let gap = if std::mem::take(&mut first) { 0 } else { gap };
+                    at -= before.min(gap.min(0).unsigned_abs());
+                    at += gap.max(0).unsigned_abs();
                     let start = at;
-                    at += u64::from(duration);
+                    before = u64::from(duration);
+                    at += before;
                     ModelSample {
                         start,
                         duration,
