@@ -38,7 +38,8 @@ pub struct Figures {
     pub last: u64,
 }
 
-fn kind(step: &StepDescriptor) -> SampleKind {
+/// The kind, after inactive computes became idle.
+pub fn kind(step: &StepDescriptor) -> SampleKind {
     let active = step.metadata.iter().find(|(name, _)| name == "active");
     let inactive = active.is_some_and(|(_, value)| value == "false");
     match step.kind {
