@@ -3,7 +3,6 @@
 //! Transfers → [`Messages`], flat and in list order. Every message obeys the length limit, and a message
 //! that its own source also receives is short or long enough for its controls to miss its first events.
 
-use analytics::units::TileId;
 use rayon::prelude::*;
 use runtime::machine::arch::TRANSFER_ITEMS_MAX;
 use runtime::machine::sram;
@@ -66,32 +65,48 @@ impl Messages {
     }
 }
 
-/// Words of the next message of a transfer with `rest` words to go.
-///
-/// The control that ends a message's selection at event S + N may not meet the first two events of the
-/// same tile's send: with S − T = `own`, N = −own and N = 1 − own are not sendable in one message.
-fn next_words(rest: u32, own: Option<i16>) -> u32 {
-    let words = rest.min(TRANSFER_ITEMS_MAX);
-    let Some(own) = own else {
-        return words;
-    };
-    let own = i64::from(own);
-    let meets = |words: u32| matches!(i64::from(words) + own, 0 | 1);
-    if !meets(words) {
-        return words;
+/// Lengths that a transfer's messages must not have.
+#[derive(Clone, Debug, Default)]
+struct Forbidden {
+    lengths: Vec<u32>,
+}
+
+impl Forbidden {
+    /// A receiver that is the source itself selects `select` events after the send starts: the control
+    /// that ends the selection must miss the first two events of the send.
+    fn loopback(&mut self, select: i16) {
+        let start = u32::try_from(-i32::from(select)).unwrap_or(0);
+        self.lengths.extend([start, start + 1]);
     }
-    // Either part of a halved message is clear of both lengths: they are at least 12 apart from zero.
-    words / 2
+
+    /// The selection of a receiver that must not merge controls may not end as its words begin to land.
+    fn merged(&mut self, landing: u32) {
+        self.lengths.push(landing);
+    }
+
+    /// Words of the next message with `rest` words to go: all, half, or the most below that is allowed.
+    fn next(&self, rest: u32) -> u32 {
+        let words = rest.min(TRANSFER_ITEMS_MAX);
+        let mut tries = [words, words / 2].into_iter().chain((1..words / 2).rev());
+        let allowed = tries.find(|words| *words > 0 && !self.lengths.contains(words));
+        allowed.expect("one word is never forbidden: routes and landings take longer")
+    }
 }
 
 /// Cuts checked transfers into messages.
-pub(super) fn messages(transfers: &[Transfer], context: &ExchangeContext<'_>) -> Messages {
+///
+/// `merges` says for each tile whether two controls may share an event there.
+pub(super) fn messages(
+    transfers: &[Transfer],
+    context: &ExchangeContext<'_>,
+    merges: &[bool],
+) -> Messages {
     let parts: Vec<Messages> = transfers
         .par_chunks(4096)
         .map(|chunk| {
             let mut part = Messages::default();
             for transfer in chunk {
-                append(transfer, context, &mut part);
+                append(transfer, context, merges, &mut part);
             }
             part
         })
@@ -118,17 +133,20 @@ pub(super) fn index(position: usize) -> u32 {
     u32::try_from(position).expect("an exchange has fewer than 2^32 receivers")
 }
 
-fn append(transfer: &Transfer, context: &ExchangeContext<'_>, out: &mut Messages) {
+fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], out: &mut Messages) {
     let source = context.topology.physical(transfer.source);
     let mut control = 0;
-    let mut own = None;
+    let mut forbidden = Forbidden::default();
     let first_receiver = out.receivers.len();
     for &(tile, address) in &transfer.destinations {
         let route = runtime::machine::topology::route(source, context.topology.physical(tile));
         control |= route.direction.send_bit();
         let select = i16::try_from(route.mux + 1).expect("a route's mux offset has eight bits");
         if tile == transfer.source {
-            own = Some(select);
+            forbidden.loopback(select);
+        }
+        if !merges[tile.index()] {
+            forbidden.merged(context.topology.landing_delay(tile));
         }
         out.receivers.push(Receiver {
             tile: tile.get(),
@@ -142,7 +160,7 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, out: &mut Messages
     let count = transfer.destinations.len();
     let mut sent = 0;
     while sent < transfer.words {
-        let words = next_words(transfer.words - sent, own);
+        let words = forbidden.next(transfer.words - sent);
         let first = if sent == 0 {
             first_receiver
         } else {
@@ -169,17 +187,13 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, out: &mut Messages
     }
 }
 
-/// The logical tile of a message field.
-pub(super) fn tile(number: u16) -> TileId {
-    TileId::new(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analytics::units::TileId;
     use runtime::machine::topology::Topology;
 
-    fn cut(words: u32, destinations: &[u16]) -> Vec<u32> {
+    fn cut(words: u32, destinations: &[u16], merges: bool) -> Vec<u32> {
         let topology = Topology::first_tiles(8);
         let context = ExchangeContext {
             topology: &topology,
@@ -194,7 +208,7 @@ mod tests {
                 .map(|&tile| (TileId::new(tile), 0x9_0000))
                 .collect(),
         };
-        let cut = messages(&[transfer], &context);
+        let cut = messages(&[transfer], &context, &[merges; 8]);
         let mut offset = 0;
         for message in &cut.messages {
             assert_eq!(message.address, 0x6_0000 + offset);
@@ -208,19 +222,28 @@ mod tests {
 
     #[test]
     fn long_transfers_become_several_messages() {
-        assert_eq!(cut(4148, &[2]), [4148]);
-        assert_eq!(cut(4149, &[2]), [4148, 1]);
-        assert_eq!(cut(10_000, &[2, 3]), [4148, 4148, 1704]);
+        assert_eq!(cut(4148, &[2], true), [4148]);
+        assert_eq!(cut(4149, &[2], true), [4148, 1]);
+        assert_eq!(cut(10_000, &[2, 3], true), [4148, 4148, 1704]);
     }
 
     #[test]
     fn a_loopback_message_never_ends_its_selection_at_its_own_first_events() {
         // S − T is −28 from tile 0 to itself.
-        assert_eq!(cut(27, &[0, 2]), [27]);
-        assert_eq!(cut(28, &[0, 2]), [14, 14]);
-        assert_eq!(cut(29, &[0, 2]), [14, 15]);
-        assert_eq!(cut(30, &[0, 2]), [30]);
-        assert_eq!(cut(4148 + 28, &[0, 2]), [4148, 14, 14]);
+        assert_eq!(cut(27, &[0, 2], true), [27]);
+        assert_eq!(cut(28, &[0, 2], true), [14, 14]);
+        assert_eq!(cut(29, &[0, 2], true), [14, 15]);
+        assert_eq!(cut(30, &[0, 2], true), [30]);
+        assert_eq!(cut(4148 + 28, &[0, 2], true), [4148, 14, 14]);
+    }
+
+    #[test]
+    fn where_controls_may_not_merge_no_selection_ends_as_its_words_land() {
+        assert_eq!(cut(52, &[2], true), [52]);
+        // Tiles 2 and 4 are on rows 1 and 2: their words land 54 and 56 events after selection.
+        assert_eq!(cut(54, &[2, 4], false), [27, 27]);
+        assert_eq!(cut(56, &[2, 4], false), [28, 28]);
+        assert_eq!(cut(108, &[2, 4], false), [108]);
     }
 
     #[test]
@@ -229,11 +252,13 @@ mod tests {
         for tile in 0..1472 {
             let id = TileId::new(tile);
             let own = i16::try_from(topology.route(id, id).mux + 1).expect("small");
+            let mut forbidden = Forbidden::default();
+            forbidden.loopback(own);
             for words in 1..=130_u32 {
                 let mut rest = words;
                 while rest > 0 {
-                    let next = next_words(rest, Some(own));
-                    assert!(next > 0 && !matches!(i32::from(own) + next as i32, 0 | 1));
+                    let next = forbidden.next(rest);
+                    assert!(next > 0 && !matches!(i64::from(own) + i64::from(next), 0 | 1));
                     rest -= next;
                 }
             }

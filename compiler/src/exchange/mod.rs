@@ -11,6 +11,7 @@ mod hazard;
 mod message;
 pub mod problem;
 pub mod schedule;
+mod timeline;
 mod transfer;
 pub mod verify;
 

@@ -3,11 +3,24 @@
 //! Transfers → [`Schedule`]. The times obey every rule of the machine's exchange: transmit and receive
 //! windows are disjoint, one control at an event, none at a send's first two events, reads and landings
 //! that meet in a memory element do not meet in time, and program order holds where bytes overlap.
+//! Messages are placed one by one at their first legal event. A second order of placing is tried where
+//! the first leaves the busiest endpoint idle for long.
 
-use analytics::units::Cycles;
+mod fit;
+mod lanes;
+mod order;
 
-use super::message::Messages;
-use super::transfer::{ExchangeContext, Transfer, TransferError};
+use analytics::units::{Cycles, TileId};
+use rayon::prelude::*;
+use runtime::machine::topology;
+
+use super::encode::alignable;
+use super::hazard::{Hazards, earliest, hazards};
+use super::message::{Messages, Receiver, messages};
+use super::timeline::{Timeline, timelines};
+use super::transfer::{ExchangeContext, Transfer, TransferError, check};
+use fit::{Board, EVENTS_MAX};
+use order::{POLICIES, Policy, Totals, place_in_order, ranked};
 
 /// Why transfers could not be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,10 +30,17 @@ pub enum ScheduleError {
     #[error(transparent)]
     Transfer(#[from] TransferError),
     /// The exchange would be longer than rows are built for.
-    #[error("transfer {transfer} finds no place below event {limit}; split the exchange")]
+    #[error(
+        "the {words} words that tile {tile} sends at {address:#x} find no place below event {limit}; \
+         split the exchange"
+    )]
     TooLong {
-        /// Position in the list.
-        transfer: usize,
+        /// Sending tile.
+        tile: TileId,
+        /// First byte at the source.
+        address: u32,
+        /// Length of the message in words.
+        words: u32,
         /// The limit in events.
         limit: u32,
     },
@@ -31,20 +51,21 @@ pub enum ScheduleError {
 pub struct ScheduleReport {
     /// Messages sent, a multicast counted once.
     pub messages: usize,
+    /// Pairs of messages that share bytes, so that their order is fixed.
+    pub hazards: usize,
+    /// Name of the order in which messages were placed.
+    pub order: &'static str,
     /// Longest row in events.
     pub horizon: Cycles,
     /// Words through the busiest endpoint.
     pub bound: Cycles,
 }
 
-/// When each message of an exchange is sent.
+/// When each message of an exchange is sent, as one timeline a tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    pub(super) tiles: usize,
-    pub(super) messages: Messages,
-    /// Event of each message's first word on its sender's clock.
-    pub(super) starts: Vec<u32>,
-    pub(super) report: ScheduleReport,
+    pub(super) timelines: Vec<Timeline>,
+    report: ScheduleReport,
 }
 
 impl Schedule {
@@ -63,11 +84,139 @@ pub fn schedule(
     transfers: &[Transfer],
     context: &ExchangeContext<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    super::transfer::check(transfers, context)?;
-    let messages = super::message::messages(transfers, context);
-    let _ = messages;
-    Err(ScheduleError::TooLong {
-        transfer: 0,
-        limit: 0,
-    })
+    check(transfers, context)?;
+    let tiles = context.topology.tiles();
+    // Whether a pointer and a selection may share an event on a tile. A tile whose row turns out to have
+    // no alignment for such pairs does without them, and all is placed anew.
+    let mut merges = vec![true; tiles];
+    loop {
+        let problem = Problem::new(transfers, context, &merges);
+        let (starts, policy) = problem.solve()?;
+        let timelines = timelines(&problem.messages, &starts, context);
+        let unaligned: Vec<usize> = timelines
+            .par_iter()
+            .enumerate()
+            .filter_map(|(tile, timeline)| alignable(timeline).is_err().then_some(tile))
+            .collect();
+        if unaligned.is_empty() {
+            let report = problem.report(&timelines, policy);
+            return Ok(Schedule { timelines, report });
+        }
+        for tile in unaligned {
+            merges[tile] = false;
+        }
+    }
 }
+
+/// Everything that the placing of messages looks at.
+struct Problem<'a> {
+    messages: Messages,
+    hazards: Hazards,
+    totals: Totals,
+    /// For each tile, events from selection to landing.
+    landing: Vec<u32>,
+    merges: &'a [bool],
+}
+
+impl<'a> Problem<'a> {
+    fn new(transfers: &[Transfer], context: &ExchangeContext<'_>, merges: &'a [bool]) -> Self {
+        let tiles = context.topology.tiles();
+        let messages = messages(transfers, context, merges);
+        let hazards = hazards(&messages, tiles);
+        let totals = Totals::new(&messages, tiles);
+        let physical = context.topology.mapping().iter();
+        let landing = physical
+            .map(|&tile| topology::landing_delay(tile))
+            .collect();
+        Self {
+            messages,
+            hazards,
+            totals,
+            landing,
+            merges,
+        }
+    }
+
+    fn report(&self, timelines: &[Timeline], policy: Policy) -> ScheduleReport {
+        let horizon = timelines.iter().map(|timeline| timeline.horizon).max();
+        ScheduleReport {
+            messages: self.messages.messages.len(),
+            hazards: self.hazards.edges.len(),
+            order: policy.name(),
+            horizon: Cycles::new(u64::from(horizon.unwrap_or(0))),
+            bound: Cycles::new(self.totals.busiest()),
+        }
+    }
+
+    /// Starts of all messages by the best policy.
+    fn solve(&self) -> Result<(Vec<u32>, Policy), ScheduleError> {
+        let mut best: Option<(u64, Vec<u32>, Policy)> = None;
+        for policy in POLICIES {
+            let ranked = ranked(policy, &self.messages, &self.totals);
+            let starts = self.starts(&ranked)?;
+            let span = self.span(&starts);
+            if best.as_ref().is_none_or(|&(least, ..)| span < least) {
+                best = Some((span, starts, policy));
+            }
+            if span <= good_enough(self.totals.busiest()) {
+                break;
+            }
+        }
+        let (_, starts, policy) = best.expect("there is a policy");
+        Ok((starts, policy))
+    }
+
+    /// One past the last event of a send or landing on any tile.
+    fn span(&self, starts: &[u32]) -> u64 {
+        let ends = self
+            .messages
+            .messages
+            .iter()
+            .zip(starts)
+            .map(|(message, &start)| {
+                let landed = self.messages.receivers(message).iter().map(|receiver| {
+                    let select = start.wrapping_add_signed(i32::from(receiver.select));
+                    select + self.landing[usize::from(receiver.tile)]
+                });
+                u64::from(landed.max().unwrap_or(0).max(start)) + u64::from(message.words)
+            });
+        ends.max().unwrap_or(0)
+    }
+
+    /// Places every message by first fit.
+    fn starts(&self, ranked: &[u32]) -> Result<Vec<u32>, ScheduleError> {
+        let (messages, hazards) = (&self.messages, &self.hazards);
+        let mut starts = vec![0_u32; messages.messages.len()];
+        let mut board = Board::new(messages, hazards, &self.landing, self.merges);
+        let landing = |receiver: &Receiver| i64::from(self.landing[usize::from(receiver.tile)]);
+        place_in_order(ranked, hazards, |number, edges| {
+            let message = &messages.messages[number as usize];
+            let waits = edges.iter().map(|edge| {
+                let earlier = starts[edge.earlier as usize];
+                earliest(edge, messages, earlier, landing)
+            });
+            let from = u32::try_from(waits.max().unwrap_or(0).max(0)).unwrap_or(u32::MAX);
+            let Some(start) = board.first_fit(message, from) else {
+                return Err(ScheduleError::TooLong {
+                    tile: TileId::new(message.source),
+                    address: message.address,
+                    words: message.words,
+                    limit: EVENTS_MAX,
+                });
+            };
+            board.place(message, start);
+            starts[number as usize] = start;
+            Ok(())
+        })?;
+        Ok(starts)
+    }
+}
+
+/// A span that no other order is tried against: a tenth over the busiest endpoint's words, and the way
+/// there and back across the device.
+const fn good_enough(busiest: u64) -> u64 {
+    busiest + busiest / 10 + 170
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,245 @@
+//! First fit: the earliest event at which a message breaks no rule against those already placed.
+//!
+//! [`Board`] holds every tile's lanes. A block of 64 candidate events is judged at once, sender first, then
+//! each receiver, until none is left or all agree.
+
+use runtime::machine::arch::TRANSFER_ITEMS_MAX;
+
+use super::super::hazard::Hazards;
+use super::super::message::{Message, Messages, Receiver};
+use super::lanes::{BLOCK, EventMap, Fit, Lanes};
+
+/// Longest exchange in events: bounds memory, and is far above any that fits a tile's row table.
+pub(super) const EVENTS_MAX: u32 = 1 << 22;
+
+/// Reads and landings over time of one element of one tile.
+#[derive(Clone, Debug, Default)]
+struct ElementUse {
+    element: u32,
+    read: EventMap,
+    landed: EventMap,
+}
+
+/// Everything placed so far.
+pub(super) struct Board<'a> {
+    messages: &'a Messages,
+    /// For each tile, events from selection to landing.
+    landing: &'a [u32],
+    /// For each tile, whether a pointer and a selection may share an event.
+    merges: &'a [bool],
+    /// For each tile, elements both read and written.
+    shared: &'a [u32],
+    lanes: Vec<Lanes>,
+    elements: Vec<Vec<ElementUse>>,
+    /// For each tile and window size, events before which it cannot send.
+    send_from: Vec<[u32; SIZES]>,
+    /// For each tile and window size, events before which nothing can be selected.
+    receive_from: Vec<[u32; SIZES]>,
+}
+
+impl<'a> Board<'a> {
+    /// An empty board.
+    pub(super) fn new(
+        messages: &'a Messages,
+        hazards: &'a Hazards,
+        landing: &'a [u32],
+        merges: &'a [bool],
+    ) -> Self {
+        let used = |shared: u32| {
+            let elements = (0..32).filter(move |element| shared >> element & 1 == 1);
+            elements
+                .map(|element| ElementUse {
+                    element,
+                    ..ElementUse::default()
+                })
+                .collect()
+        };
+        let shared = &hazards.shared_elements;
+        Self {
+            messages,
+            landing,
+            merges,
+            shared,
+            lanes: vec![Lanes::default(); landing.len()],
+            elements: shared.iter().map(|&shared| used(shared)).collect(),
+            send_from: vec![[0; SIZES]; landing.len()],
+            receive_from: vec![[1; SIZES]; landing.len()],
+        }
+    }
+
+    /// The earliest legal start from `from`, or `None` past [`EVENTS_MAX`].
+    pub(super) fn first_fit(&mut self, message: &Message, from: u32) -> Option<u32> {
+        let receivers = self.messages.receivers(message);
+        let mut at = from.max(self.first_send(message));
+        for receiver in receivers {
+            let select = self.first_selection(message, receiver);
+            // A first selection is at least 1, so a start before event 0 is never asked for.
+            at = at.max(select.saturating_add_signed(-i32::from(receiver.select)));
+        }
+        while at <= EVENTS_MAX {
+            let mut fit = self.sender_fit(message, at);
+            for receiver in receivers {
+                if fit.mask == 0 {
+                    break;
+                }
+                fit = narrow(fit, self.receiver_fit(message, receiver, at));
+            }
+            if fit.mask != 0 {
+                return Some(at + fit.mask.trailing_zeros());
+            }
+            at += fit.skip;
+        }
+        None
+    }
+
+    /// The first event at which the sender alone could start. Lanes only fill, so the answer holds for
+    /// all later messages that are no shorter and is where their search begins.
+    fn first_send(&mut self, message: &Message) -> u32 {
+        let tile = usize::from(message.source);
+        let mut at = self.send_from[tile][size_below(message.words)];
+        while at <= EVENTS_MAX {
+            let fit = self.sender_fit(message, at);
+            if fit.mask != 0 {
+                at += fit.mask.trailing_zeros();
+                break;
+            }
+            at += fit.skip;
+        }
+        if self.shared[tile] == 0 {
+            let known = &mut self.send_from[tile][size_above(message.words)];
+            *known = at.max(*known);
+        }
+        at
+    }
+
+    /// The first event at which the receiver alone could select the source, as for
+    /// [`Self::first_send`].
+    fn first_selection(&mut self, message: &Message, receiver: &Receiver) -> u32 {
+        let tile = usize::from(receiver.tile);
+        let mut at = self.receive_from[tile][size_below(message.words)];
+        while at <= EVENTS_MAX {
+            let fit = self.selection_fit(message, receiver, at);
+            if fit.mask != 0 {
+                at += fit.mask.trailing_zeros();
+                break;
+            }
+            at += fit.skip;
+        }
+        if self.shared[tile] == 0 {
+            let known = &mut self.receive_from[tile][size_above(message.words)];
+            *known = at.max(*known);
+        }
+        at
+    }
+
+    fn sender_fit(&self, message: &Message, at: u32) -> Fit {
+        let tile = usize::from(message.source);
+        let lanes = &self.lanes[tile];
+        let mut fit = lanes.free(at, message.words, |slot| slot.send);
+        if fit.mask != 0 {
+            let control = |slot: &super::lanes::Slot| slot.select | slot.pointer;
+            let second = lanes.bits(at + 1, control);
+            fit.mask &= !(lanes.bits(at, control) | second);
+        }
+        if self.shared[tile] != 0 && fit.mask != 0 {
+            let read = Messages::read_elements(message);
+            for used in self.uses(tile, read) {
+                fit = narrow(fit, used.landed.free(at, message.words));
+            }
+        }
+        fit
+    }
+
+    fn receiver_fit(&self, message: &Message, receiver: &Receiver, at: u32) -> Fit {
+        let select = at.wrapping_add_signed(i32::from(receiver.select));
+        self.selection_fit(message, receiver, select)
+    }
+
+    /// Candidates among the 64 selections from event `select`.
+    fn selection_fit(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
+        let tile = usize::from(receiver.tile);
+        let lanes = &self.lanes[tile];
+        let words = message.words;
+        let mut fit = lanes.free(select, words, |slot| slot.receive);
+        if fit.mask == 0 {
+            return fit;
+        }
+        let landing = select + self.landing[tile];
+        fit.mask &= !(lanes.bits(select, |slot| slot.start)
+            | lanes.bits(select + words, |slot| slot.start)
+            | lanes.bits(landing, |slot| slot.start));
+        if !self.merges[tile] {
+            fit.mask &= !(lanes.bits(select, |slot| slot.pointer)
+                | lanes.bits(select + words, |slot| slot.pointer)
+                | lanes.bits(landing, |slot| slot.select));
+        }
+        if self.shared[tile] != 0 && fit.mask != 0 {
+            let written = Messages::written_elements(message, receiver);
+            for used in self.uses(tile, written) {
+                fit = narrow(fit, used.read.free(landing, words));
+            }
+        }
+        fit
+    }
+
+    fn uses(&self, tile: usize, elements: u32) -> impl Iterator<Item = &ElementUse> {
+        let touched = move |used: &&ElementUse| elements >> used.element & 1 == 1;
+        self.elements[tile].iter().filter(touched)
+    }
+
+    /// Enters a message at a start that [`Self::first_fit`] gave.
+    pub(super) fn place(&mut self, message: &Message, start: u32) {
+        let words = message.words;
+        let tile = usize::from(message.source);
+        self.lanes[tile].fill(start, words, |slot| &mut slot.send);
+        self.lanes[tile].fill(start, 2, |slot| &mut slot.start);
+        let read = Messages::read_elements(message);
+        for used in &mut self.elements[tile] {
+            if read >> used.element & 1 == 1 {
+                used.read.fill(start, words);
+            }
+        }
+        for receiver in self.messages.receivers(message) {
+            let tile = usize::from(receiver.tile);
+            let select = start.wrapping_add_signed(i32::from(receiver.select));
+            let landing = select + self.landing[tile];
+            let lanes = &mut self.lanes[tile];
+            lanes.fill(select, words, |slot| &mut slot.receive);
+            lanes.fill(select, 1, |slot| &mut slot.select);
+            lanes.fill(select + words, 1, |slot| &mut slot.select);
+            lanes.fill(landing, 1, |slot| &mut slot.pointer);
+            let written = Messages::written_elements(message, receiver);
+            for used in &mut self.elements[tile] {
+                if written >> used.element & 1 == 1 {
+                    used.landed.fill(landing, words);
+                }
+            }
+        }
+    }
+}
+
+/// Window sizes that [`Board`] tells apart: powers of two up to the longest message.
+const SIZES: usize = 14;
+
+/// The largest size that `words` reaches.
+const fn size_below(words: u32) -> usize {
+    words.ilog2() as usize
+}
+
+/// The smallest size that holds `words`.
+const fn size_above(words: u32) -> usize {
+    words.next_power_of_two().ilog2() as usize
+}
+
+const _: () = assert!(size_above(TRANSFER_ITEMS_MAX) < SIZES);
+
+/// Both fits, which start at the same candidate.
+fn narrow(fit: Fit, other: Fit) -> Fit {
+    let mask = fit.mask & other.mask;
+    let skip = if other.mask == 0 {
+        other.skip.max(BLOCK)
+    } else {
+        fit.skip
+    };
+    Fit { mask, skip }
+}

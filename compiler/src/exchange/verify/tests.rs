@@ -1,0 +1,1 @@
+//! Tests of the check: rows that break one rule each are refused.
