@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn continuations_with_a_control_follow_the_field_table() {
         assert_eq!(send_control(1, Write::Source(0x640)), 0x7010_0640);
-        assert_eq!(send_control(64, Write::Pointer(0x3_ffff)), 0x7FFB_FFFF);
+        assert_eq!(send_control(64, Write::Pointer(0x3_ffff)), 0x77FB_FFFF);
     }
 
     #[test]
