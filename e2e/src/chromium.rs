@@ -81,6 +81,12 @@ impl Chromium {
     pub fn address(&self) -> &str {
         &self.address
     }
+
+    /// Id of the browser's process.
+    #[must_use]
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
 }
 
 impl Drop for Chromium {

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread;
 
 use server::cli::{Io, Status, run};
 use server::store::{BlobId, Store};
@@ -24,9 +25,20 @@ pub struct Output {
 /// Runs `ipu-stack` with these arguments, without environment variables and without a terminal.
 ///
 /// # Panics
-/// Where it prints anything but UTF-8.
+/// Where it panics or prints anything but UTF-8.
 #[must_use]
 pub fn ipu_stack(arguments: &[&str]) -> Output {
+    let words: Vec<_> = ["ipu-stack"]
+        .iter()
+        .chain(arguments)
+        .map(OsString::from)
+        .collect();
+    // A command that serves brings a runtime of its own, which a test's thread has already.
+    let ended = thread::scope(|scope| scope.spawn(|| captured(words)).join());
+    ended.expect("the command does not panic")
+}
+
+fn captured(words: Vec<OsString>) -> Output {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let mut io = Io {
         stdout: &mut stdout,
@@ -34,7 +46,6 @@ pub fn ipu_stack(arguments: &[&str]) -> Output {
         interactive: false,
         environment: &|_| None,
     };
-    let words = ["ipu-stack"].iter().chain(arguments).map(OsString::from);
     let status = run(words, &mut io);
     let text = |bytes| String::from_utf8(bytes).expect("the command prints UTF-8");
     Output {

@@ -56,7 +56,7 @@ pub struct Tab {
     problems: Vec<String>,
     handler: JoinHandle<()>,
     _browser: Browser,
-    _chromium: Chromium,
+    chromium: Chromium,
 }
 
 impl Tab {
@@ -84,7 +84,7 @@ impl Tab {
         let exceptions = page.event_listener().await.expect("a listener");
         let log = page.event_listener().await.expect("a listener");
         let problems = Vec::new();
-        let (_browser, _chromium) = (browser, chromium);
+        let _browser = browser;
         Self {
             page,
             console,
@@ -93,8 +93,14 @@ impl Tab {
             problems,
             handler,
             _browser,
-            _chromium,
+            chromium,
         }
+    }
+
+    /// Id of the browser's process.
+    #[must_use]
+    pub fn browser_process(&self) -> u32 {
+        self.chromium.process()
     }
 
     /// Sends a command.
