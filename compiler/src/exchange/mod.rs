@@ -20,3 +20,6 @@ pub use estimate::{Loads, endpoint_bound, estimate};
 pub use schedule::{Schedule, ScheduleError, ScheduleReport, schedule};
 pub use transfer::{ExchangeContext, Transfer, TransferError};
 pub use verify::{VerifyError, verify};
+
+#[cfg(test)]
+mod tests;

