@@ -8,3 +8,6 @@ pub mod machine;
 pub mod package;
 mod record;
 pub mod sim;
+
+pub use fault::{Fault, FaultRule};
+pub use sim::{RunError, RunOptions, RunReport, run};

@@ -10,15 +10,7 @@ use super::*;
 /// A small package that uses every part of the model.
 fn sample() -> Package {
     Package {
-        target: Target {
-            machine: "ipu21".to_owned(),
-            clock_hz: 1_500_000_000,
-            tile_mapping: vec![
-                PhysicalTile::new(0),
-                PhysicalTile::new(2),
-                PhysicalTile::new(64),
-            ],
-        },
+        target: target(),
         manifest: manifest(),
         tensors: vec![
             tensor(
@@ -84,6 +76,18 @@ fn sample() -> Package {
             first: 0,
             last: u32::MAX,
         }],
+    }
+}
+
+fn target() -> Target {
+    Target {
+        machine: "ipu21".to_owned(),
+        clock_hz: 1_500_000_000,
+        tile_mapping: vec![
+            PhysicalTile::new(0),
+            PhysicalTile::new(2),
+            PhysicalTile::new(64),
+        ],
     }
 }
 

@@ -189,3 +189,6 @@ impl<'a> Recorder<'a> {
             .sample(physical, counter(start), counter(end), step, activities);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,3 +174,6 @@ fn cropped_span(starts: &[u64], ends: &[u64]) -> Cycles {
     let latest = |instants: &[u64]| instants.iter().copied().max().unwrap_or(0);
     Cycles::new(latest(ends).saturating_sub(latest(starts)))
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,421 @@
+//! Profiles of the four-tile block, read back from their bytes.
+
+use analytics::format::open_bytes;
+use analytics::profile::{ActivityKind, ChunkScratch, ProfileReport, SampleKind};
+use analytics::units::{RawCounter, StepId};
+use expect_test::{Expect, expect};
+
+use super::*;
+use crate::package::{Package, ScheduleItem};
+use crate::sim::tests::block::{LEFT, OUT, RIGHT, call, package};
+use crate::sim::{RunOptions, RunReport, run};
+
+fn record(package: &Package, options: &RunOptions) -> (RunReport, ProfileReport) {
+    let report = run(package, options, &mut |_| ()).expect("a valid run");
+    let bytes = report.profile.clone().expect("a profile was asked for");
+    let profile = open_bytes(bytes).expect("a valid profile");
+    (report, profile)
+}
+
+fn at(granularity: Granularity) -> RunOptions {
+    RunOptions {
+        profile: Some(granularity),
+        ..RunOptions::default()
+    }
+}
+
+/// A sample as read back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sample {
+    start: u64,
+    duration: u64,
+    step: StepId,
+}
+
+/// Samples of each tile, in physical tile order.
+fn samples(profile: &ProfileReport) -> Vec<Vec<Sample>> {
+    let mut tiles = vec![Vec::new(); profile.tiles().len()];
+    let mut scratch = ChunkScratch::new();
+    for chunk in 0..profile.chunks().len() {
+        profile.decode_chunk(chunk, &mut scratch).unwrap();
+        for span in &scratch.spans {
+            for index in span.samples.start as usize..span.samples.end as usize {
+                tiles[span.tile as usize].push(Sample {
+                    start: scratch.start[index],
+                    duration: u64::from(scratch.duration[index]),
+                    step: StepId::new(scratch.step[index]),
+                });
+            }
+        }
+    }
+    tiles
+}
+
+/// One line a sample: place, interval, kind, operation, kernel, work.
+fn lines(profile: &ProfileReport, tile: usize) -> String {
+    let line = |sample: &Sample| {
+        let step = profile.step(sample.step);
+        let work = step.row.estimate.map_or(String::new(), |e| {
+            format!(" U {} P {}", e.useful.as_cycles(), e.physical.as_cycles())
+        });
+        let (kind, at) = (step.row.kind.name(), step.row.place);
+        let place = format!("{}/{}", at.phase, at.epoch);
+        let (start, length) = (sample.start, sample.duration);
+        format!(
+            "{place} {start}+{length} {kind} {} [{}]{work}\n",
+            step.operation, step.kernel
+        )
+    };
+    samples(profile)[tile].iter().map(line).collect()
+}
+
+fn metadata(profile: &ProfileReport, tile: usize, ordinal: usize) -> String {
+    let step = profile.step(samples(profile)[tile][ordinal].step);
+    profile
+        .metadata(step.row.metadata)
+        .map(|(name, value)| format!("{name}={value}\n").replace(" { ", " {\n  "))
+        .collect()
+}
+
+fn check(found: &str, expected: &Expect) {
+    expected.assert_eq(found);
+}
+
+#[test]
+fn phase_granularity_shows_waits_exchanges_kernels_and_idle_tiles() {
+    let (_, profile) = record(&package(), &at(Granularity::Phase));
+    check(
+        &lines(&profile, 1),
+        &expect![[r#"
+        0/0 0+138 synchronization operands [sync]
+        0/0 138+229 exchange operands [exchange]
+        1/0 367+258 compute clear [zero]
+        2/0 625+462 compute product [gemm] U 8 P 8
+        3/1 1087+138 synchronization collect [sync]
+        3/1 1225+199 exchange collect [exchange]
+        4/2 1424+168 synchronization collect [sync]
+        4/2 1592+123 exchange collect [exchange]
+    "#]],
+    );
+    check(
+        &lines(&profile, 3),
+        &expect![[r#"
+        0/0 0+138 synchronization operands [sync]
+        0/0 138+123 exchange operands [exchange]
+        1/0 261+0 idle clear [idle]
+        2/0 261+0 idle product [idle]
+        3/1 261+964 synchronization collect [sync]
+        3/1 1225+229 exchange collect [exchange]
+        4/2 1454+138 synchronization collect [sync]
+        4/2 1592+231 exchange collect [exchange]
+    "#]],
+    );
+    let exchange = profile.step(samples(&profile)[1][1].step).row;
+    assert_eq!(exchange.event_cycles, package().exchanges[0].event_cycles);
+}
+
+#[test]
+fn samples_of_a_tile_touch_and_waits_belong_to_the_next_synchronization() {
+    let (report, profile) = record(&package(), &at(Granularity::Phase));
+    let mut last = 0;
+    for tile in samples(&profile) {
+        let mut now = 0;
+        for sample in &tile {
+            assert_eq!(sample.start, now);
+            now += sample.duration;
+            let is_idle = profile.step(sample.step).row.kind == SampleKind::Idle;
+            assert!(
+                !is_idle || sample.duration == 0,
+                "idle lasts until the next boundary"
+            );
+        }
+        last = last.max(now);
+    }
+    assert_eq!(last, report.total_cycles.get());
+}
+
+#[test]
+fn phase_metadata_is_compact() {
+    let (_, profile) = record(&package(), &at(Granularity::Phase));
+    check(
+        &metadata(&profile, 1, 0),
+        &expect![[r#"
+        next_kernel=zero
+    "#]],
+    );
+    check(
+        &metadata(&profile, 1, 1),
+        &expect![[r#"
+        active=true
+        send_count=0
+        receive_count=1
+        send_bytes=0
+        receive_bytes=64
+        bytes=64
+        next_kernel=zero
+    "#]],
+    );
+    check(
+        &metadata(&profile, 1, 3),
+        &expect![[r#"
+        role=gemm
+        shape=gemm shape
+        worker_count=6
+        active_commands=1
+    "#]],
+    );
+}
+
+#[test]
+fn step_granularity_adds_operands_and_transfers() {
+    let (_, profile) = record(&package(), &at(Granularity::Step));
+    check(
+        &metadata(&profile, 0, 1),
+        &expect![[r#"
+        active=true
+        send_count=1
+        receive_count=0
+        send_bytes=64
+        receive_bytes=0
+        bytes=64
+        send_0=destination_tile=1,destinations=2,bytes=64,address=0x88000
+    "#]],
+    );
+    check(
+        &metadata(&profile, 1, 3),
+        &expect![[r#"
+        role=gemm
+        shape=gemm shape
+        worker_count=6
+        active_commands=1
+        kernelSpec=GemmF16 {
+          rows: 2, inner: 16, columns: 16, accumulate: false, coefficients: Interleaved }
+        output_address=0x80000
+        output_bytes=64
+        output_operand=out
+        input_0_address=0x88000
+        input_0_bytes=64
+        input_0_operand=left
+        input_1_address=0x90000
+        input_1_bytes=512
+        input_1_operand=right
+    "#]],
+    );
+}
+
+#[test]
+fn calls_of_one_template_merge_and_their_work_adds_up() {
+    let mut package = package();
+    package.tiles[1].calls.push(call(1, 0, &[OUT, LEFT, RIGHT]));
+    let (_, profile) = record(&package, &at(Granularity::Phase));
+    let merged = &samples(&profile)[1][3];
+    let step = profile.step(merged.step);
+    assert_eq!(merged.duration, 2 * 462);
+    assert_eq!(step.row.estimate.unwrap().useful.as_cycles(), 16.0);
+    assert!(metadata(&profile, 1, 3).contains("invocations=2\nuniformInvocations=true\n"));
+    let (_, fine) = record(&package, &at(Granularity::Step));
+    assert_eq!(samples(&fine)[1].len(), samples(&profile)[1].len() + 1);
+    // An unknown estimate stays unknown, merged or not.
+    package.call_templates[0].estimate = None;
+    let (_, unknown) = record(&package, &at(Granularity::Phase));
+    assert!(
+        unknown
+            .step(samples(&unknown)[1][3].step)
+            .row
+            .estimate
+            .is_none()
+    );
+}
+
+#[test]
+fn regions_are_runs_of_one_label_or_of_one_operation() {
+    let mut package = package();
+    let (_, by_operation) = record(&package, &at(Granularity::Region));
+    check(
+        &lines(&by_operation, 2),
+        &expect![[r#"
+        0/0 0+366 compute operands [operands]
+        1/0 366+0 compute clear [clear]
+        2/0 366+462 compute product [product]
+        3/0 828+963 compute collect [collect]
+    "#]],
+    );
+    for label in [
+        &mut package.exchanges[0].region,
+        &mut package.compute_phases[0].region,
+    ] {
+        "first".clone_into(label);
+    }
+    "first".clone_into(&mut package.compute_phases[1].region);
+    "second".clone_into(&mut package.exchanges[1].region);
+    "second".clone_into(&mut package.exchanges[2].region);
+    let (_, by_label) = record(&package, &at(Granularity::Region));
+    check(
+        &lines(&by_label, 2),
+        &expect![[r#"
+        0/0 0+828 compute first [first]
+        3/0 828+963 compute second [second]
+    "#]],
+    );
+    check(
+        &metadata(&by_label, 2, 1),
+        &expect![[r#"
+        phase_start=3
+        phase_end=5
+    "#]],
+    );
+}
+
+#[test]
+fn graph_granularity_is_one_sample_a_tile() {
+    let (report, profile) = record(&package(), &at(Granularity::Graph));
+    assert!(samples(&profile).iter().all(|samples| samples.len() == 1));
+    check(
+        &lines(&profile, 3),
+        &expect![[r#"
+        0/0 0+1823 compute graph []
+    "#]],
+    );
+    check(&metadata(&profile, 3, 0), &expect![""]);
+    assert_eq!(samples(&profile)[3][0].duration, report.total_cycles.get());
+}
+
+fn repeated() -> Package {
+    let mut package = package();
+    let body = package.schedule.drain(..3).collect();
+    package
+        .schedule
+        .insert(0, ScheduleItem::Repeat { count: 3, body });
+    package
+}
+
+#[test]
+fn repeats_show_one_iteration_and_the_rest_as_one_sample() {
+    let (report, profile) = record(&repeated(), &at(Granularity::Phase));
+    check(
+        &lines(&profile, 2),
+        &expect![[r#"
+        0/0 0+138 synchronization operands [sync]
+        0/0 138+228 exchange operands [exchange]
+        1/0 366+0 idle clear [idle]
+        2/0 366+462 compute product [gemm] U 8 P 8
+        0/0 828+2174 compute operands [repeat-remainder]
+        3/1 3002+397 synchronization collect [sync]
+        3/1 3399+123 exchange collect [exchange]
+        4/2 3522+244 synchronization collect [sync]
+        4/2 3766+199 exchange collect [exchange]
+    "#]],
+    );
+    check(
+        &metadata(&profile, 2, 4),
+        &expect![[r#"
+        iterations=2
+    "#]],
+    );
+    let last = samples(&profile)[3].last().map(|s| s.start + s.duration);
+    assert_eq!(last, Some(report.total_cycles.get()));
+    let mut once = repeated();
+    if let ScheduleItem::Repeat { count, .. } = &mut once.schedule[0] {
+        *count = 1;
+    }
+    let (_, once) = record(&once, &at(Granularity::Phase));
+    let (_, plain) = record(&package(), &at(Granularity::Phase));
+    assert_eq!(lines(&once, 2), lines(&plain, 2));
+}
+
+#[test]
+fn counters_wrap_and_read_back_the_same_times() {
+    let start = RawCounter::new(u32::MAX - 400);
+    let (_, plain) = record(&package(), &at(Granularity::Phase));
+    let options = RunOptions {
+        counter_start: start,
+        ..at(Granularity::Phase)
+    };
+    let (_, wrapped) = record(&package(), &options);
+    assert_eq!(wrapped.tiles()[0].first_counter, start);
+    assert_eq!(samples(&wrapped), samples(&plain));
+}
+
+#[test]
+fn skewed_tiles_start_apart() {
+    let options = RunOptions {
+        start_skew: Cycles::new(500),
+        seed: 3,
+        ..at(Granularity::Phase)
+    };
+    let (report, profile) = record(&package(), &options);
+    let starts: Vec<u64> = profile
+        .tiles()
+        .iter()
+        .map(|tile| tile.first_start)
+        .collect();
+    assert_eq!(starts.iter().min(), Some(&0));
+    assert!(starts.iter().any(|&start| start > 0));
+    let end = samples(&profile)
+        .iter()
+        .flatten()
+        .map(|s| s.start + s.duration)
+        .max();
+    let crop = starts.iter().max().unwrap();
+    assert_eq!(end.unwrap() - crop, report.total_cycles.get());
+}
+
+#[test]
+fn exchanges_carry_their_scheduled_transfers() {
+    let (_, profile) = record(&package(), &at(Granularity::Phase));
+    let send = profile.activities(0, 1).unwrap();
+    assert_eq!(send.len(), 1);
+    let send = send[0];
+    let interval = (send.kind, send.start, send.end, send.fanout, send.paired);
+    assert_eq!(interval, (ActivityKind::Send, 60, 76, 2, false));
+    let receive = profile.activities(1, 1).unwrap();
+    assert_eq!(
+        (receive[0].kind, receive[0].end - receive[0].start),
+        (ActivityKind::Receive, 16)
+    );
+    assert!(profile.activities(0, 0).unwrap().is_empty());
+}
+
+#[test]
+fn the_header_says_simulated_with_which_constants() {
+    let options = RunOptions {
+        seed: 9,
+        clock_hz: Some(1_850_000_000),
+        ..at(Granularity::Phase)
+    };
+    let (report, profile) = record(&package(), &options);
+    let header = profile.header();
+    assert_eq!((header.simulated, header.seed), (Some(true), Some(9)));
+    assert_eq!(
+        (header.clock_hz, header.target.as_str()),
+        (1_850_000_000, "ipu21")
+    );
+    let pairs = &header.provenance;
+    assert!(
+        report
+            .parameters
+            .iter()
+            .all(|parameter| pairs.contains(parameter))
+    );
+    let lines: String = pairs
+        .iter()
+        .map(|(name, value)| format!("{name}={value}\n"))
+        .collect();
+    check(
+        &lines,
+        &expect![[r#"
+            workload=block
+            kernel_generation=2026-09-13
+            rounding=nearest-even
+            start_skew_cycles=0
+            superstep_release_cycles=138
+            superstep_exit_cycles=123
+            superstep_basis=mean of eleven published C600 overheads, 229 to 295
+            timing_only=false
+            assumed=split of the superstep overhead into release and exit
+            assumed=sampling costs nothing beyond the superstep overhead
+            assumed=route formula of the vendor's fabric model, never time-stamped
+            assumed_kernels=zero
+        "#]],
+    );
+}
