@@ -7,6 +7,8 @@ pub mod aggregate;
 #[cfg(feature = "chart")]
 pub mod chart;
 pub mod clock;
+#[cfg(feature = "fixtures")]
+pub mod fixtures;
 pub mod format;
 pub mod profile;
 pub mod query;

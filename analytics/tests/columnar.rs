@@ -1,5 +1,11 @@
 //! Columnar files: what was recorded is what is read, whatever the order, the mode or the damage.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "inputs are known and small"
+)]
+
 use std::collections::BTreeMap;
 
 use analytics::format::{

@@ -68,10 +68,6 @@ fn find(
 }
 
 /// All activities of a chunk, in order.
-#[expect(
-    clippy::type_complexity,
-    reason = "wire errors and layout errors have different sources"
-)]
 fn unpack(
     chunk: activity_chunk::Reader<'_>,
 ) -> capnp::Result<Result<Vec<ExchangeActivity>, &'static str>> {

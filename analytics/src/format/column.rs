@@ -256,6 +256,10 @@ fn lanes(word: &[u8; 16]) -> [u32; LANES] {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "values are taken modulo 2^32 on purpose"
+)]
 mod tests {
     use proptest::prelude::*;
 
@@ -327,7 +331,7 @@ mod tests {
     fn a_column_of_zeros_is_empty_where_it_may_be() {
         let mut packed = Vec::new();
         pack_sparse(&[0; 500], &mut packed);
-        assert_eq!(packed, []);
+        assert!(packed.is_empty());
         let mut out = Vec::new();
         unpack_sparse(&packed, 500, &mut out).unwrap();
         assert_eq!(out, [0; 500]);

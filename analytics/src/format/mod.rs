@@ -10,12 +10,9 @@ mod error;
 mod open;
 #[rustfmt::skip]
 #[expect(
-    clippy::all,
-    clippy::pedantic,
-    missing_docs,
+    clippy::use_self,
+    clippy::unwrap_used,
     unreachable_pub,
-    elided_lifetimes_in_paths,
-    unused_qualifications,
     reason = "generated from schemas/profile.capnp; regenerated and compared by tests/schema.rs"
 )]
 mod profile_capnp;

@@ -129,7 +129,9 @@ fn read_spans(
     for row in 0..listed {
         let (id, count) = (ids.get(row), u32::from(counts.get(row)));
         let found = tiles.binary_search_by_key(&PhysicalTile::new(id), |entry| entry.tile);
-        let tile = found.map_err(|_| place.corrupt(format!("physical tile {id} is not listed")))?;
+        let tile = found.ok();
+        let tile =
+            tile.ok_or_else(|| place.corrupt(format!("physical tile {id} is not listed")))?;
         let first_ordinal = ordinals.get(row);
         let base = tiles[tile].first_start.checked_add(bases.get(row));
         let base = base.filter(|&base| base <= INSTANT_MAX);

@@ -8,7 +8,7 @@
 
 mod program;
 
-use program::{BLOCK, KERNELS, PROGRAM, Superstep};
+use program::{BLOCK, BLOCK_STEPS, KERNELS, PROGRAM, Superstep};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -221,7 +221,7 @@ impl Run {
 
 /// Which of 64 parts of the device a tile is in during a superstep; steady over a block.
 const fn tile_class(tile: u32, number: u32) -> u32 {
-    let block = number / BLOCK as u32;
+    let block = number / BLOCK_STEPS;
     let mixed = (tile ^ block.wrapping_mul(7)).wrapping_mul(0x9E37_79B1);
     mixed >> 26
 }
@@ -241,7 +241,13 @@ fn transfers(tile: u32, horizon: u32, wanted: bool) -> Vec<ExchangeActivity> {
         paired,
     };
     vec![
-        activity(ActivityKind::Send, lag, lag + third, 3, tile % 5 == 0),
+        activity(
+            ActivityKind::Send,
+            lag,
+            lag + third,
+            3,
+            tile.is_multiple_of(5),
+        ),
         activity(ActivityKind::Receive, 20 + lag, 20 + lag + third, 1, false),
         activity(ActivityKind::Receive, 2 * third, 3 * third, 0, false),
     ]

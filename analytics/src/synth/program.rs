@@ -115,6 +115,8 @@ pub(crate) const KERNELS: [Kernel; 26] = [
 
 /// Supersteps of one block; the program repeats the block.
 pub(crate) const BLOCK: usize = 13;
+/// The same, as a part of superstep numbers.
+pub(crate) const BLOCK_STEPS: u32 = 13;
 
 /// What the device does in one superstep of a block: most tiles call one kernel, some another, and in
 /// some supersteps all active tiles call a third one after it.
@@ -171,7 +173,7 @@ fn step(number: u32, kind: SampleKind, operation: String) -> StepDescriptor {
     }
 }
 
-fn pair(name: &str, value: impl ToString) -> (String, String) {
+fn pair(name: &str, value: impl std::fmt::Display) -> (String, String) {
     (name.to_owned(), value.to_string())
 }
 

@@ -175,9 +175,7 @@ impl Found {
 
 /// The smallest range of ids that has them all.
 fn extent(ids: impl Iterator<Item = u32>) -> Range<u32> {
-    let none = u32::MAX..0;
-    let range = ids.fold(none, |it, id| {
-        it.start.min(id)..it.end.max(id.saturating_add(1))
-    });
-    range.start.min(range.end)..range.end
+    let wider = |(first, end): (u32, u32), id: u32| (first.min(id), end.max(id.saturating_add(1)));
+    let (first, end) = ids.fold((u32::MAX, 0), wider);
+    first.min(end)..end
 }

@@ -85,10 +85,13 @@ fn check_length(bytes: &[u8]) -> Result<(), DecodeError> {
     Ok(())
 }
 
+/// A list of metadata pairs.
+type Pairs = Box<[(StringId, StringId)]>;
+
 struct Converter {
     writer: ProfileWriter,
     /// What each list of metadata pairs became.
-    sets: HashMap<Box<[(StringId, StringId)]>, (MetadataSetId, Option<EstimateKey>)>,
+    sets: HashMap<Pairs, (MetadataSetId, Option<EstimateKey>)>,
     /// Pairs of the step being read.
     ids: Vec<(StringId, StringId)>,
 }

@@ -1,5 +1,7 @@
 //! Index pages and trailer: the last records of a file.
 
+use std::ops::Range;
+
 use super::intern::length;
 use crate::format::error::WriteError;
 use crate::format::open::Tile;
@@ -15,8 +17,8 @@ pub(crate) struct Entry {
     pub(crate) offset: u64,
     pub(crate) length: u32,
     pub(crate) checksum: u32,
-    pub(crate) tiles: std::ops::Range<u32>,
-    pub(crate) cycles: std::ops::Range<i64>,
+    pub(crate) tiles: Range<u32>,
+    pub(crate) cycles: Range<i64>,
     pub(crate) count: u64,
 }
 
@@ -33,8 +35,8 @@ pub(crate) fn index_and_trailer(
     for rows in pages {
         bytes.extend(page(rows, &[], shift)?);
     }
-    let index_length = u32::try_from(bytes.len());
-    let index_length = index_length.map_err(|_| WriteError::RecordTooLong {
+    let index_length = u32::try_from(bytes.len()).ok();
+    let index_length = index_length.ok_or_else(|| WriteError::RecordTooLong {
         record: "index",
         limit: u32::MAX.into(),
         found: bytes.len() as u64,

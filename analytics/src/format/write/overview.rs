@@ -4,6 +4,7 @@
 //! doubling their width joins whole pairs.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::intern::{StepFacts, packed};
 use crate::format::error::WriteError;
@@ -110,7 +111,8 @@ pub(crate) struct OverviewTracker {
     tile: PhysicalTile,
     /// Cell width is `1 << shift` cycles.
     shift: u32,
-    columns: std::ops::Range<i64>,
+    /// First column and one past the last; empty before the first sample.
+    columns: Range<i64>,
 }
 
 impl Default for OverviewTracker {
@@ -120,7 +122,7 @@ impl Default for OverviewTracker {
             rows,
             tile,
             shift: 6,
-            columns: i64::MAX..i64::MIN,
+            columns: 0..0,
         }
     }
 }
@@ -156,8 +158,11 @@ impl OverviewTracker {
 
     fn make_room(&mut self, start: i64, last: i64) {
         loop {
-            let first = self.columns.start.min(start >> self.shift);
-            let end = self.columns.end.max((last >> self.shift) + 1);
+            let (mut first, mut end) = (start >> self.shift, (last >> self.shift) + 1);
+            if !self.columns.is_empty() {
+                first = first.min(self.columns.start);
+                end = end.max(self.columns.end);
+            }
             if end - first <= COLUMNS_MAX {
                 self.columns = first..end;
                 return;
@@ -169,9 +174,7 @@ impl OverviewTracker {
     fn fold(&mut self) {
         self.rows.values_mut().for_each(Row::fold);
         self.shift += 1;
-        if !self.columns.is_empty() {
-            self.columns = self.columns.start >> 1..(self.columns.end + 1) >> 1;
-        }
+        self.columns = self.columns.start >> 1..(self.columns.end + 1) >> 1;
     }
 
     /// The record of the rows `tiles` and its number of cells, where the profile is large enough for
