@@ -40,7 +40,8 @@ macro_rules! rules {
 }
 
 rules! {
-    UnknownInstruction = "unknown-instruction": "Every word of a row is a known exchange instruction.";
+    UnknownInstruction = "unknown-instruction":
+        "Every word of a row is a known exchange instruction.";
     RowAlignment = "row-alignment": "A row starts at an 8-byte aligned address.";
     RowRegion = "row-region": "A row lies in the executable region and ends with a return.";
     PairAlignment = "pair-alignment": "A two-word send starts at an 8-byte aligned address.";
@@ -50,22 +51,28 @@ rules! {
     ContinuationWithoutStream = "continuation-without-stream":
         "A continuation directly follows the send that it continues.";
     SendOffset = "send-offset": "A continuation does not move the outgoing pointer.";
-    AddressAlignment = "address-alignment": "64-bit items are read and land at 8-byte aligned addresses.";
+    AddressAlignment = "address-alignment":
+        "64-bit items are read and land at 8-byte aligned addresses.";
     AddressRange = "address-range": "Exchanged words lie in SRAM.";
-    BaseSwitch = "base-switch": "A base register is written from a known register, while nothing lands.";
+    BaseSwitch = "base-switch":
+        "A base register is written from a known register, while nothing lands.";
     PairedControlMerged = "paired-control-merged":
         "Only an ordinary pointer and an ordinary source select may share one event.";
     UntestedOnHardware = "untested-on-hardware":
         "No control falls on the first or second event of a send.";
     LaneConflict = "lane-conflict": "A tile does not send while its partner borrows its lane.";
-    MissingDirection = "missing-direction": "A send names the direction of each tile that selects it.";
+    MissingDirection = "missing-direction":
+        "A send names the direction of each tile that selects it.";
     SilentSource = "silent-source": "A selected source sends.";
-    UnknownSource = "unknown-source": "A selected source is a tile of the program, or the neutral source.";
+    UnknownSource = "unknown-source":
+        "A selected source is a tile of the program, or the neutral source.";
     MuxWindow = "mux-window": "A receiver selects its source for the whole message.";
     PairedReceivers = "paired-receivers":
         "64-bit items go to whole pairs, selected by the member that they reach first.";
-    PointerMissing = "pointer-missing": "The landing pointer is written before the first word lands.";
-    PointerMidPayload = "pointer-mid-payload": "The landing pointer does not move during a message.";
+    PointerMissing = "pointer-missing":
+        "The landing pointer is written before the first word lands.";
+    PointerMidPayload = "pointer-mid-payload":
+        "The landing pointer does not move during a message.";
     LandingOverlap = "landing-overlap": "One item lands at a time.";
     FormatMismatch = "format-mismatch": "The incoming format fits the width of what lands.";
     MuxNotNeutral = "mux-not-neutral": "A row ends with neutral sources.";

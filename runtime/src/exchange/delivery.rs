@@ -1,7 +1,8 @@
 //! What a package declares to arrive against what did arrive.
 //!
-//! Both sides are brought to one form for each receiving tile: ranges that carry on at the source and at
-//! the destination are one range, so that it does not matter how transfers were cut into messages.
+//! Both sides are brought to one form for each receiving tile: ranges that carry on at the source
+//! and at the destination are one range, so that it does not matter how transfers were cut into
+//! messages.
 
 use analytics::units::TileId;
 use rayon::prelude::*;
@@ -35,8 +36,8 @@ impl Span {
 ///
 /// # Errors
 ///
-/// The first range, in order of the receiving tile, that arrived without being declared or was declared
-/// and did not arrive.
+/// The first range, in order of the receiving tile, that arrived without being declared or was
+/// declared and did not arrive.
 pub fn compare_deliveries(deliveries: &[Delivery], outcome: &ExchangeOutcome) -> Result<(), Fault> {
     let mut declared: Vec<Vec<Span>> = vec![Vec::new(); outcome.landings.len()];
     for delivery in deliveries.iter().filter(|delivery| delivery.bytes > 0) {

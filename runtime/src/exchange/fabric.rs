@@ -1,8 +1,8 @@
 //! One exchange phase on all tiles: timed rows → who receives what where and when.
 //!
-//! Nothing here reads or writes memory contents, so the outcome of a phase can be kept and its words moved
-//! again. Work is per receiving tile and in parallel; the outcome and the reported fault are those of the
-//! lowest tile, whatever the thread count.
+//! Nothing here reads or writes memory contents, so the outcome of a phase can be kept and its
+//! words moved again. Work is per receiving tile and in parallel; the outcome and the reported
+//! fault are those of the lowest tile, whatever the thread count.
 
 use analytics::profile::ExchangeActivity;
 use analytics::units::{Bytes, TileId};

@@ -1,9 +1,9 @@
 //! What lands on one tile: its select windows meet the messages of the selected sources.
 //!
-//! A word that leaves at event e of its source is at the receiver's mux at e + mux + 1, and lands 52 events
-//! plus two for each physical row later, where the landing pointer stands then. 64-bit items are selected by
-//! the pair member that they reach first and land on both members at the event at which an ordinary word of
-//! the other member would.
+//! A word that leaves at event e of its source is at the receiver's mux at e + mux + 1, and lands
+//! 52 events plus two for each physical row later, where the landing pointer stands then. 64-bit
+//! items are selected by the pair member that they reach first and land on both members at the
+//! event at which an ordinary word of the other member would.
 
 use analytics::units::{PhysicalTile, TileId};
 
@@ -267,7 +267,7 @@ fn check_direction(
         return Ok(());
     }
     let what = format!(
-        "tile {sender} sends with control {} at its event {}; this tile needs direction {direction}",
+        "tile {sender} sends with control {} at its event {}; needed is direction {direction}",
         message.control, message.event
     );
     Err(Fault::new(FaultRule::MissingDirection, tile, what).at_event(window.start))
@@ -288,7 +288,7 @@ fn check_order(tile: TileId, row: &TimedRow, arrivals: &[Arrival]) -> Result<(),
     let end = arrivals.last().map_or(0, Arrival::end);
     if row.horizon < end.saturating_add(RECEIVE_TAIL) {
         let what = format!(
-            "the last item lands before event {end} and the row ends at {}; {RECEIVE_TAIL} must be between",
+            "the last item lands before event {end} and the row ends at {}, not {RECEIVE_TAIL} later",
             row.horizon
         );
         return Err(Fault::new(FaultRule::RowEndsEarly, tile, what).at_event(row.horizon));

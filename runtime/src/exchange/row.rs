@@ -1,9 +1,9 @@
 //! One tile's row: instruction words in SRAM → what the tile sends and controls, and when.
 //!
-//! A send is labelled by the event at which its first item leaves, a control by the event at which it
-//! takes effect. Entry synchronisation and return take no event. A message is a SEND, or a transmitting
-//! two-word send that does not carry on where the stream is, with all its continuations; messages of a
-//! row are disjoint and in event order, and so are its controls.
+//! A send is labelled by the event at which its first item leaves, a control by the event at which
+//! it takes effect. Entry synchronisation and return take no event. A message is a SEND, or a
+//! transmitting two-word send that does not carry on where the stream is, with all its
+//! continuations; messages of a row are disjoint and in event order, and so are its controls.
 
 use analytics::units::TileId;
 
@@ -106,7 +106,8 @@ pub struct TimedRow {
 ///
 /// # Errors
 ///
-/// A word that is no exchange instruction, or one that breaks a rule that a row can break on its own.
+/// A word that is no exchange instruction, or one that breaks a rule that a row can break on its
+/// own.
 pub fn decode_row(
     tile: TileId,
     memory: &TileMemory,

@@ -1,9 +1,9 @@
 //! Moves the words of a resolved phase between tile memories, a message at a time.
 //!
-//! All messages are read before anything lands. One that reads what landed earlier in the same phase sees
-//! the landed words: such messages are read in the order of their events, which is safe because a word
-//! lands at least 19 events after it left (published route statistics), so that what a message depends on
-//! has left at an earlier event.
+//! All messages are read before anything lands. One that reads what landed earlier in the same
+//! phase sees the landed words: such messages are read in the order of their events, which is safe
+//! because a word lands at least 19 events after it left (published route statistics), so that what
+//! a message depends on has left at an earlier event.
 
 use analytics::units::TileId;
 use rayon::prelude::*;
@@ -16,8 +16,8 @@ use crate::machine::memory::{TileMemory, WordRun};
 ///
 /// # Panics
 ///
-/// If there are not as many memories as tiles in the outcome, or an address that `resolve` has checked
-/// leaves SRAM.
+/// If there are not as many memories as tiles in the outcome, or an address that `resolve` has
+/// checked leaves SRAM.
 pub fn move_words(outcome: &ExchangeOutcome, memories: &mut [TileMemory]) {
     assert_eq!(
         memories.len(),

@@ -1,7 +1,7 @@
 //! Constants of the IPU21 (C600): geometry, units, instruction limits and fixed costs.
 //!
-//! Each constant says where its value is from: a published measurement on a C600, the vendor's public
-//! instruction set documents, rows of the vendor's assembler, or an assumption.
+//! Each constant says where its value is from: a published measurement on a C600, the vendor's
+//! public instruction set documents, rows of the vendor's assembler, or an assumption.
 
 use analytics::units::Cycles;
 
@@ -50,11 +50,11 @@ pub const RECEIVE_TAIL: u32 = 5;
 /// A sender's row lasts at least this many events (vendor rows).
 pub const SENDER_HORIZON_MIN: u32 = 6;
 
-/// From the latest arrival to the release of a barrier. Assumed split of the measured 229..295 cycles
-/// between the latest arrival and the latest exit, beyond the row.
+/// From the latest arrival to the release of a barrier. Assumed split of the measured 229..295
+/// cycles between the latest arrival and the latest exit, beyond the row.
 pub const BARRIER_RELEASE: Cycles = Cycles::new(138);
-/// From the end of a tile's row to its exit from the exchange, worker barrier included. Assumed; with
-/// [`BARRIER_RELEASE`] it makes 261, the mean of eleven published measurements.
+/// From the end of a tile's row to its exit from the exchange, worker barrier included. Assumed;
+/// with [`BARRIER_RELEASE`] it makes 261, the mean of eleven published measurements.
 pub const EXCHANGE_EXIT: Cycles = Cycles::new(123);
 
 const _: () = assert!(

@@ -7,11 +7,12 @@
 //! SEND      78000000/F8000000  count6[26:21]  addr18[20:3]            sctl[2:0]
 //! SENDOFF   70000000/F8100000  count6[26:21]  high6[19:14] delta11[13:3] sctl[2:0]
 //! SENDPIC   70100000/F8100000  count6[26:21]  sel2[19:18] value18[17:0]
-//! SENDPICP  F0000000/F0000000  sel[27] count6[26:21] addr18[20:3] sctl[2:0]; then xpic14[31:18] pic18[17:0]
+//! SENDPICP  F0000000/F0000000  sel[27] count6[26:21] addr18[20:3]             sctl[2:0]
+//!           second word        xpic14[31:18] pic18[17:0]
 //! ```
 //!
-//! Counts store events minus one. Fields and masks are from vendor assembler output; bit 12 of a field
-//! named `value13` and bit 17 of one named `value18` are the highest.
+//! Counts store events minus one. Fields and masks are from vendor assembler output; bit 12 of a
+//! field named `value13` and bit 17 of one named `value18` are the highest.
 
 /// A register that a row's control writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,8 +85,8 @@ pub enum Instruction {
         /// What is written.
         control: ControlWrite,
     },
-    /// Writes two controls at its second event; sends from an absolute address where `control` is not
-    /// zero, else waits. Occupies two words; the second is data.
+    /// Writes two controls at its second event; sends from an absolute address where `control` is
+    /// not zero, else waits. Occupies two words; the second is data.
     SendPair {
         /// Items or events, 1..=64.
         items: u32,

@@ -1,8 +1,8 @@
 //! One tile's SRAM: bytes, and which words have been written.
 //!
 //! Storage is zero-filled and taken from the operating system lazily, so 1,472 tiles cost what they
-//! touch. Initialisation is kept per 4-byte word: the loader's zeroes do not count, except ranges that a
-//! package declares zero.
+//! touch. Initialisation is kept per 4-byte word: the loader's zeroes do not count, except ranges
+//! that a package declares zero.
 
 use thiserror::Error;
 
@@ -94,7 +94,8 @@ impl TileMemory {
         Ok(result)
     }
 
-    /// Two disjoint ranges at once: the first to write, the second to read. `None` where they overlap.
+    /// Two disjoint ranges at once: the first to write, the second to read. `None` where they
+    /// overlap.
     ///
     /// The written range is marked as initialised.
     ///

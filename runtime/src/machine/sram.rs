@@ -1,7 +1,8 @@
 //! The SRAM map of a tile: two regions, their elements, and what may be where.
 //!
-//! Region 0 (208 KiB, executable, 16 KiB elements) is followed by region 1 (416 KiB, data only, two-way
-//! interleaved, treated as 32 KiB element pairs). Source: vendor memory map, exercised on hardware.
+//! Region 0 (208 KiB, executable, 16 KiB elements) is followed by region 1 (416 KiB, data only,
+//! two-way interleaved, treated as 32 KiB element pairs). Source: vendor memory map, exercised on
+//! hardware.
 
 use crate::package::model::Address;
 

@@ -1,8 +1,8 @@
 //! Where tiles are and how long words travel: logical and physical ids, routes and their events.
 //!
 //! Route formulas restate the vendor's fabric model. They reproduce assembled rows whose data was
-//! checked on hardware; no wire time was ever stamped, so the difference between two events on two tiles
-//! is a schedule fact, not a measured latency.
+//! checked on hardware; no wire time was ever stamped, so the difference between two events on two
+//! tiles is a schedule fact, not a measured latency.
 
 use analytics::units::{PhysicalTile, TileId};
 

@@ -1,5 +1,6 @@
-//! A row assembler for tests and benchmarks, written from the published field table. It shares no code
-//! with the decoder and names no type of the crate, so that a benchmark can include it as a file.
+//! A row assembler for tests and benchmarks, written from the published field table. It shares no
+//! code with the decoder and names no type of the crate, so that a benchmark can include it as a
+//! file.
 
 /// br m10.
 pub(crate) const RETURN: u32 = 0x43A0_0000;
@@ -87,8 +88,8 @@ pub(crate) fn send_pair(
     [0xF000_0000 | first, second]
 }
 
-/// Assembles a row from what happens when; lists are in event order. `None` where the instructions, or
-/// this assembler's way to align two-word ones, cannot express the row.
+/// Assembles a row from what happens when; lists are in event order. `None` where the instructions,
+/// or this assembler's way to align two-word ones, cannot express the row.
 pub(crate) fn assemble(sent: &[Sent], writes: &[Write], horizon: u32) -> Option<Vec<u32>> {
     let mut row = Assembler::default();
     let mut groups = writes.chunk_by(|a, b| a.event == b.event).peekable();

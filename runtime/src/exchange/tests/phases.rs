@@ -1,4 +1,5 @@
-//! Whole phases: what moves, what profiles show, what the comparison with declared deliveries accepts.
+//! Whole phases: what moves, what profiles show, what the comparison with declared deliveries
+//! accepts.
 
 use analytics::profile::ActivityKind;
 use analytics::units::{Bytes, TileId};

@@ -1,7 +1,7 @@
 //! The fabric again, a word at a time and as slowly as it is told: an oracle for the fast one.
 //!
-//! For every event of every tile it asks which word is at the mux, and where it lands. It knows nothing of
-//! messages, windows or runs.
+//! For every event of every tile it asks which word is at the mux, and where it lands. It knows
+//! nothing of messages, windows or runs.
 
 use std::collections::BTreeMap;
 
@@ -42,10 +42,10 @@ fn emissions(row: &TimedRow) -> BTreeMap<i64, (u32, u8)> {
 }
 
 /// One landed word: (event, receiver, address, source tile, source address).
-type Word = (i64, usize, u32, usize, u32);
+pub(super) type Word = (i64, usize, u32, usize, u32);
 
 /// Every ordinary word that lands.
-fn landed(rows: &[Option<TimedRow>], topology: &Topology) -> Vec<Word> {
+pub(super) fn landed(rows: &[Option<TimedRow>], topology: &Topology) -> Vec<Word> {
     let sent: Vec<_> = rows
         .iter()
         .map(|row| row.as_ref().map(emissions).unwrap_or_default())

@@ -51,7 +51,8 @@ impl Scene {
         self.scripts.entry(tile).or_default()
     }
 
-    /// An ordinary transfer at the first start from `earliest` at which the whole phase stays legal.
+    /// An ordinary transfer at the first start from `earliest` at which the whole phase stays
+    /// legal.
     pub(crate) fn transfer_when_legal(
         &mut self,
         source: u16,
