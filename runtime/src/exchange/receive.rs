@@ -288,7 +288,7 @@ fn check_order(tile: TileId, row: &TimedRow, arrivals: &[Arrival]) -> Result<(),
     let end = arrivals.last().map_or(0, Arrival::end);
     if row.horizon < end.saturating_add(RECEIVE_TAIL) {
         let what = format!(
-            "the last item lands before event {end} and the row ends at {}, not {RECEIVE_TAIL} later",
+            "the last item lands before event {end}, the row ends at {}, not {RECEIVE_TAIL} later",
             row.horizon
         );
         return Err(Fault::new(FaultRule::RowEndsEarly, tile, what).at_event(row.horizon));
