@@ -4,6 +4,7 @@ pub(crate) mod block;
 
 use expect_test::{Expect, expect};
 use half::f16;
+use proptest::prelude::*;
 
 use super::*;
 use crate::host::{TensorValues, values};
@@ -386,4 +387,32 @@ fn the_footprint_counts_each_byte_of_a_tile_once() {
         report.memory_high_water[2].get(),
         rows as u64 + 64 + 64 + 512
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// A package that still reads is still safe to run, whatever it says now.
+    #[test]
+    fn damaged_packages_run_or_are_refused_but_never_panic(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6)
+    ) {
+        let mut bytes = crate::package::write(&package()).unwrap();
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        let Ok(damaged) = crate::package::read(&bytes) else { return Ok(()) };
+        let profile = Some(Granularity::Step);
+        let Ok(found) = run(&damaged, &RunOptions { profile, ..RunOptions::default() }) else {
+            return Ok(());
+        };
+        // What still runs has delivered exactly what it declares.
+        let bytes: u64 = found.phases.iter().map(|phase| phase.bytes_received.get()).sum();
+        let declared = damaged.exchanges.iter().flat_map(|exchange| &exchange.deliveries);
+        let declared: u64 =
+            declared.map(|d| u64::from(d.bytes) * d.destinations.len() as u64).sum();
+        let scheduled = damaged.schedule == package().schedule;
+        prop_assert!(!scheduled || bytes == declared, "{} of {}", bytes, declared);
+    }
 }
