@@ -6,11 +6,12 @@ use analytics::units::{Cycles, TileId};
 
 use super::transfer::Transfer;
 
-/// Events that a message costs its sender beyond its words: gaps that first-fit leaves. Fit to scheduled
-/// random exchanges (see `benches/exchange.rs`).
+/// Events that a message costs its sender beyond its words: gaps that first-fit leaves. Fit to
+/// scheduled random exchanges (see `benches/exchange.rs`).
 const SEND_GAP_PERCENT: u64 = 8;
-/// Events from the busiest endpoint's last word to the end of the longest row, typical. Fit likewise;
-/// landing is 52 to 96 events after selection by the route model, and a row ends five later.
+/// Events from the busiest endpoint's last word to the end of the longest row, typical. Fit
+/// likewise; landing is 52 to 96 events after selection by the route model, and a row ends five
+/// later.
 const TAIL: u64 = 110;
 
 /// Words and messages that each tile sends and receives.
@@ -56,7 +57,8 @@ impl Loads {
         Cycles::new(busiest.copied().unwrap_or(0))
     }
 
-    /// The horizon that [`schedule`](super::schedule()) is expected to reach; zero without messages.
+    /// The horizon that [`schedule`](super::schedule()) is expected to reach; zero without
+    /// messages.
     #[must_use]
     pub fn estimate(&self) -> Cycles {
         if !self.any {

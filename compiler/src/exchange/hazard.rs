@@ -1,8 +1,8 @@
 //! What messages have to do with each other: shared bytes and shared memory elements.
 //!
-//! [`Messages`] → [`Hazards`]. Bytes that are read after they were written, written after they were read,
-//! or written twice keep program order; each such pair is an [`Edge`] of the later message. Elements that
-//! a tile both reads and writes are listed so that only they are watched over time.
+//! [`Messages`] → [`Hazards`]. Bytes that are read after they were written, written after they were
+//! read, or written twice keep program order; each such pair is an [`Edge`] of the later message.
+//! Elements that a tile both reads and writes are listed so that only they are watched over time.
 
 use std::collections::BTreeMap;
 
@@ -148,8 +148,8 @@ struct LastUse {
     readers: Vec<Access>,
 }
 
-/// Order pairs of one tile: each access against the last writer of its bytes, and a write against the
-/// readers since then. Older pairs follow from these.
+/// Order pairs of one tile: each access against the last writer of its bytes, and a write against
+/// the readers since then. Older pairs follow from these.
 fn edges(accesses: &[Access]) -> Vec<Edge> {
     let mut uses: BTreeMap<u32, LastUse> = BTreeMap::new();
     let mut edges = Vec::new();

@@ -1,7 +1,8 @@
 //! Transfers as messages: ranges cut to what one message carries, routes looked up once.
 //!
-//! Transfers → [`Messages`], flat and in list order. Every message obeys the length limit, and a message
-//! that its own source also receives is short or long enough for its controls to miss its first events.
+//! Transfers → [`Messages`], flat and in list order. Every message obeys the length limit, and a
+//! message that its own source also receives is short or long enough for its controls to miss its
+//! first events.
 
 use rayon::prelude::*;
 use runtime::machine::arch::TRANSFER_ITEMS_MAX;
@@ -66,27 +67,43 @@ impl Messages {
 }
 
 /// Lengths that a transfer's messages must not have.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Forbidden {
+    most: u32,
     lengths: Vec<u32>,
 }
 
 impl Forbidden {
-    /// A receiver that is the source itself selects `select` events after the send starts: the control
-    /// that ends the selection must miss the first two events of the send.
+    const fn none() -> Self {
+        Self {
+            most: TRANSFER_ITEMS_MAX,
+            lengths: Vec::new(),
+        }
+    }
+
+    /// A message that its source receives in an element that it reads has left as it begins to
+    /// land, `landing` events after its start.
+    fn same_element(&mut self, landing: u32) {
+        self.most = self.most.min(landing);
+    }
+
+    /// A receiver that is the source itself selects `select` events after the send starts: the
+    /// control that ends the selection must miss the first two events of the send.
     fn loopback(&mut self, select: i16) {
         let start = u32::try_from(-i32::from(select)).unwrap_or(0);
         self.lengths.extend([start, start + 1]);
     }
 
-    /// The selection of a receiver that must not merge controls may not end as its words begin to land.
+    /// The selection of a receiver that must not merge controls may not end as its words begin to
+    /// land.
     fn merged(&mut self, landing: u32) {
         self.lengths.push(landing);
     }
 
-    /// Words of the next message with `rest` words to go: all, half, or the most below that is allowed.
+    /// Words of the next message with `rest` words to go: all, half, or the most below that is
+    /// allowed.
     fn next(&self, rest: u32) -> u32 {
-        let words = rest.min(TRANSFER_ITEMS_MAX);
+        let words = rest.min(self.most);
         let mut tries = [words, words / 2].into_iter().chain((1..words / 2).rev());
         let allowed = tries.find(|words| *words > 0 && !self.lengths.contains(words));
         allowed.expect("one word is never forbidden: routes and landings take longer")
@@ -136,7 +153,7 @@ pub(super) fn index(position: usize) -> u32 {
 fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], out: &mut Messages) {
     let source = context.topology.physical(transfer.source);
     let mut control = 0;
-    let mut forbidden = Forbidden::default();
+    let mut forbidden = Forbidden::none();
     let first_receiver = out.receivers.len();
     for &(tile, address) in &transfer.destinations {
         let route = runtime::machine::topology::route(source, context.topology.physical(tile));
@@ -144,6 +161,11 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], o
         let select = i16::try_from(route.mux + 1).expect("a route's mux offset has eight bits");
         if tile == transfer.source {
             forbidden.loopback(select);
+            let elements = |at| sram::elements(at, 4 * transfer.words).unwrap_or(0);
+            if elements(transfer.source_address) & elements(address) != 0 {
+                let landing = context.topology.landing_delay(tile);
+                forbidden.same_element(landing.saturating_add_signed(i32::from(select)));
+            }
         }
         if !merges[tile.index()] {
             forbidden.merged(context.topology.landing_delay(tile));
@@ -238,6 +260,25 @@ mod tests {
     }
 
     #[test]
+    fn a_loopback_within_an_element_leaves_before_it_lands() {
+        let topology = Topology::first_tiles(8);
+        let context = ExchangeContext {
+            topology: &topology,
+            row_code: &[],
+        };
+        let transfer = Transfer {
+            source: TileId::new(0),
+            source_address: 0x9_1000,
+            words: 60,
+            destinations: vec![(TileId::new(0), 0x9_0000), (TileId::new(2), 0x9_0000)],
+        };
+        let cut = messages(&[transfer], &context, &[true; 8]);
+        // P − T is 24 from tile 0 to itself.
+        let words: Vec<_> = cut.messages.iter().map(|message| message.words).collect();
+        assert_eq!(words, [24, 24, 12]);
+    }
+
+    #[test]
     fn where_controls_may_not_merge_no_selection_ends_as_its_words_land() {
         assert_eq!(cut(52, &[2], true), [52]);
         // Tiles 2 and 4 are on rows 1 and 2: their words land 54 and 56 events after selection.
@@ -252,7 +293,7 @@ mod tests {
         for tile in 0..1472 {
             let id = TileId::new(tile);
             let own = i16::try_from(topology.route(id, id).mux + 1).expect("small");
-            let mut forbidden = Forbidden::default();
+            let mut forbidden = Forbidden::none();
             forbidden.loopback(own);
             for words in 1..=130_u32 {
                 let mut rest = words;

@@ -1,10 +1,21 @@
 //! Exchange problems as files: what `ipu-stack schedule-bench` reads, runs and reports.
+//!
+//! JSON text of schema version 4 → [`Problem`] → one [`PhaseReport`] a phase, whose rows were
+//! checked.
+
+use std::fmt;
+use std::time::{Duration, Instant};
 
 use analytics::units::TileId;
+use runtime::machine::topology::Topology;
 use runtime::package::model::Address;
 use serde::Deserialize;
 
-use super::transfer::Transfer;
+use super::encode::{EncodeError, encode};
+use super::schedule::{ScheduleError, ScheduleReport, schedule};
+use super::transfer::{ExchangeContext, Transfer};
+use super::verify::{VerifyError, verify};
+use crate::options::TILES_MAX;
 
 /// One exchange of a problem file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +24,65 @@ pub struct ProblemPhase {
     pub phase: u32,
     /// Its transfers in program order.
     pub transfers: Vec<Transfer>,
+    /// How many of them the file wants 64 bits wide; they are sent 32 bits wide.
+    pub narrowed: usize,
+}
+
+/// What came of one exchange of a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PhaseReport {
+    /// Phase number in the file.
+    pub phase: u32,
+    /// Transfers of the file.
+    pub transfers: usize,
+    /// Transfers that the file wants 64 bits wide and that were sent 32 bits wide.
+    pub narrowed: usize,
+    /// How the schedule came out.
+    pub schedule: ScheduleReport,
+    /// Wall time of scheduling.
+    pub schedule_time: Duration,
+    /// Wall time of encoding.
+    pub encode_time: Duration,
+    /// Wall time of the check.
+    pub verify_time: Duration,
+    /// Instruction words of the longest row.
+    pub row_words_max: usize,
+    /// Instruction words of all rows.
+    pub row_words: usize,
+}
+
+impl fmt::Display for PhaseReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+        writeln!(f, "phase {}", self.phase)?;
+        writeln!(f, "  transfers       {}", self.transfers)?;
+        if self.narrowed > 0 {
+            let narrowed = self.narrowed;
+            writeln!(f, "  64-bit wishes   {narrowed}, sent 32 bits wide")?;
+        }
+        writeln!(f, "  messages        {}", self.schedule.messages)?;
+        writeln!(f, "  ordered pairs   {}", self.schedule.hazards)?;
+        writeln!(f, "  order           {}", self.schedule.order)?;
+        writeln!(f, "  endpoint bound  {}", self.schedule.bound)?;
+        writeln!(f, "  horizon         {}", self.schedule.horizon)?;
+        writeln!(
+            f,
+            "  schedule        {:.1} ms",
+            milliseconds(self.schedule_time)
+        )?;
+        writeln!(
+            f,
+            "  encode          {:.1} ms",
+            milliseconds(self.encode_time)
+        )?;
+        writeln!(f, "  longest row     {} words", self.row_words_max)?;
+        writeln!(f, "  all rows        {} words", self.row_words)?;
+        write!(
+            f,
+            "  check           passed, {:.1} ms",
+            milliseconds(self.verify_time)
+        )
+    }
 }
 
 /// A problem file.
@@ -31,6 +101,30 @@ pub enum ProblemError {
     /// Not JSON, or not of the expected shape.
     #[error("not an exchange problem: {0}")]
     Json(#[from] serde_json::Error),
+    /// No schedule.
+    #[error("phase {phase}: {error}")]
+    Schedule {
+        /// Phase number in the file.
+        phase: u32,
+        /// What the scheduler says.
+        error: ScheduleError,
+    },
+    /// No rows: a bug.
+    #[error("phase {phase}: {error}")]
+    Encode {
+        /// Phase number in the file.
+        phase: u32,
+        /// What the encoder says.
+        error: EncodeError,
+    },
+    /// Rows that do something else: a bug.
+    #[error("phase {phase}: the check failed: {error}")]
+    Verify {
+        /// Phase number in the file.
+        phase: u32,
+        /// What the check found.
+        error: VerifyError,
+    },
     /// A form that is not scheduled.
     #[error("phase {phase}, transfer {transfer}: {problem}")]
     Transfer {
@@ -88,6 +182,13 @@ pub fn read(text: &str) -> Result<Problem, ProblemError> {
             expected: "4",
         });
     }
+    if file.tile_count == 0 || file.tile_count > TILES_MAX {
+        return Err(ProblemError::Field {
+            field: "tile_count",
+            value: u64::from(file.tile_count),
+            expected: "1 to 1472",
+        });
+    }
     let phases = file
         .phases
         .into_iter()
@@ -101,29 +202,29 @@ pub fn read(text: &str) -> Result<Problem, ProblemError> {
 
 fn phase(text: PhaseText) -> Result<ProblemPhase, ProblemError> {
     let number = text.phase;
-    let transfers = text
-        .transfers
-        .into_iter()
-        .enumerate()
-        .map(|(position, text)| {
-            transfer(text).map_err(|problem| ProblemError::Transfer {
-                phase: number,
-                transfer: position,
-                problem,
-            })
-        });
+    let wide = |text: &&TransferText| text.width == WIDE;
+    let narrowed = text.transfers.iter().filter(wide).count();
+    let transfers = text.transfers.into_iter().enumerate();
+    let transfers = transfers.map(|(position, text)| {
+        transfer(text).map_err(|problem| ProblemError::Transfer {
+            phase: number,
+            transfer: position,
+            problem,
+        })
+    });
     Ok(ProblemPhase {
         phase: number,
         transfers: transfers.collect::<Result<_, _>>()?,
+        narrowed,
     })
 }
 
+/// Width of a transfer that the file wants sent as 64-bit items over a borrowed lane.
+const WIDE: &str = "Paired64";
+
 fn transfer(text: TransferText) -> Result<Transfer, String> {
-    if text.width != "Word32" {
-        return Err(format!(
-            "width {} is not scheduled, only Word32",
-            text.width
-        ));
+    if text.width != WIDE && text.width != "Word32" {
+        return Err(format!("unknown width {}", text.width));
     }
     let &[source_address] = text.source_addresses.as_slice() else {
         let count = text.source_addresses.len();
@@ -140,4 +241,114 @@ fn transfer(text: TransferText) -> Result<Transfer, String> {
             .map(|(tile, at)| (TileId::new(tile), at))
             .collect(),
     })
+}
+
+impl Problem {
+    /// Schedules, encodes and checks each phase on the first tiles of the device.
+    ///
+    /// # Errors
+    /// A phase whose transfers cannot be scheduled, or, which would be a bug, whose rows are wrong.
+    pub fn run(&self) -> Result<Vec<PhaseReport>, ProblemError> {
+        let topology = Topology::first_tiles(self.tiles);
+        let context = ExchangeContext {
+            topology: &topology,
+            row_code: &[],
+        };
+        self.phases
+            .iter()
+            .map(|phase| phase.run(&context))
+            .collect()
+    }
+}
+
+impl ProblemPhase {
+    fn run(&self, context: &ExchangeContext<'_>) -> Result<PhaseReport, ProblemError> {
+        let phase = self.phase;
+        let started = Instant::now();
+        let schedule = schedule(&self.transfers, context)
+            .map_err(|error| ProblemError::Schedule { phase, error })?;
+        let schedule_time = started.elapsed();
+        let started = Instant::now();
+        let rows =
+            encode(&schedule, context).map_err(|error| ProblemError::Encode { phase, error })?;
+        let encode_time = started.elapsed();
+        let started = Instant::now();
+        verify(&rows, &self.transfers, context)
+            .map_err(|error| ProblemError::Verify { phase, error })?;
+        let verify_time = started.elapsed();
+        let lengths = || rows.iter().flatten().map(|row| row.words.len());
+        Ok(PhaseReport {
+            phase,
+            transfers: self.transfers.len(),
+            narrowed: self.narrowed,
+            schedule: schedule.report(),
+            schedule_time,
+            encode_time,
+            verify_time,
+            row_words_max: lengths().max().unwrap_or(0),
+            row_words: lengths().sum(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(tiles: u32, version: u32, width: &str, addresses: &str) -> String {
+        format!(
+            r#"{{"schema_version":{version},"tile_count":{tiles},"phases":[{{"phase":3,"transfers":[
+            {{"source":0,"source_addresses":{addresses},"destinations":[[1,589824],[2,589824]],
+            "words":40,"width":"{width}"}}]}}]}}"#
+        )
+    }
+
+    #[test]
+    fn a_problem_is_read_scheduled_and_checked() {
+        let problem = read(&text(8, 4, "Paired64", "[393216]")).expect("it is a problem");
+        let reports = problem.run().expect("it can be scheduled");
+        let [report] = reports.as_slice() else {
+            panic!("one phase, not {}", reports.len());
+        };
+        assert_eq!((report.phase, report.transfers, report.narrowed), (3, 1, 1));
+        assert_eq!(report.schedule.bound.get(), 40);
+        assert!(report.row_words_max >= 4 && report.row_words >= 3 * 3);
+        let text = report.to_string();
+        for line in [
+            "endpoint bound  40 cycles",
+            "1, sent 32 bits wide",
+            "check           passed",
+        ] {
+            assert!(text.contains(line), "{text} lacks {line}");
+        }
+    }
+
+    #[test]
+    fn other_files_are_refused_by_name() {
+        let table = [
+            ("{}".to_owned(), "not an exchange problem"),
+            (
+                text(8, 3, "Word32", "[393216]"),
+                "schema_version is 3; expected 4",
+            ),
+            (
+                text(1473, 4, "Word32", "[393216]"),
+                "tile_count is 1473; expected 1 to 1472",
+            ),
+            (
+                text(8, 4, "Byte", "[393216]"),
+                "phase 3, transfer 0: unknown width Byte",
+            ),
+            (text(8, 4, "Word32", "[1, 2]"), "2 source addresses"),
+            (
+                text(2, 4, "Word32", "[393216]"),
+                "phase 3: transfer 0: tile 2 is not",
+            ),
+        ];
+        for (text, part) in table {
+            let outcome = read(&text).and_then(|problem| problem.run());
+            let error = outcome.expect_err("it is refused").to_string();
+            assert!(error.contains(part), "{error:?} lacks {part:?}");
+        }
+    }
 }

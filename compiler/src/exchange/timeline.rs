@@ -1,8 +1,9 @@
 //! What each tile sends and controls, in the order of events.
 //!
-//! Messages with their starts → one [`Timeline`] a tile. A selection ends with the neutral source unless the
-//! next one takes over at that event; a landing pointer is written unless the words go on where the
-//! previous ones ended. (The cursor moves with the words, so nothing is to be written then.)
+//! Messages with their starts → one [`Timeline`] a tile. A selection ends with the neutral source
+//! unless the next one takes over at that event; a landing pointer is written unless the words go
+//! on where the previous ones ended. (The cursor moves with the words, so nothing is to be written
+//! then.)
 
 use rayon::prelude::*;
 use runtime::machine::arch::{NEUTRAL_SOURCE, RECEIVE_TAIL, SENDER_HORIZON_MIN};
@@ -72,7 +73,8 @@ struct Grouped<T> {
 }
 
 impl<T: Copy + Default> Grouped<T> {
-    /// Groups the `(tile, entry)` pairs that `each` passes on; it is called twice and must repeat itself.
+    /// Groups the `(tile, entry)` pairs that `each` passes on; it is called twice and must repeat
+    /// itself.
     fn new(tiles: usize, each: impl Fn(&mut dyn FnMut(u16, T))) -> Self {
         let mut first = vec![0_usize; tiles + 1];
         each(&mut |tile, _| first[usize::from(tile) + 1] += 1);

@@ -1,7 +1,7 @@
 //! What an exchange has to move, and where it happens. Input of every other module here.
 //!
-//! A transfer is one source range and its copies; list order is program order, which decides what a word
-//! read or overwritten twice must hold.
+//! A transfer is one source range and its copies; list order is program order, which decides what a
+//! word read or overwritten twice must hold.
 
 use analytics::units::TileId;
 use runtime::machine::sram;
@@ -17,8 +17,9 @@ pub struct Transfer {
     pub source_address: Address,
     /// Length in 32-bit words, at least one; above 4,148 it is sent as several messages.
     pub words: u32,
-    /// Receiving tiles and the first byte at each, a multiple of four. Distinct; the source itself may be
-    /// among them if another tile is too and the two ranges lie in different memory elements.
+    /// Receiving tiles and the first byte at each, a multiple of four. Distinct; the source itself
+    /// may be among them if another tile is too and its two ranges are disjoint (in different
+    /// memory elements is faster: within one, reads and landings take turns).
     pub destinations: Vec<(TileId, Address)>,
 }
 
@@ -35,8 +36,8 @@ impl Transfer {
 pub struct ExchangeContext<'a> {
     /// Logical to physical tiles; its tile count is that of the program.
     pub topology: &'a Topology,
-    /// Where each logical tile's rows lie; empty where that is not decided. The elements of a range and of
-    /// the 64 bytes that may be fetched past it are closed to exchanged data.
+    /// Where each logical tile's rows lie; empty where that is not decided. The elements of a range
+    /// and of the 64 bytes that may be fetched past it are closed to exchanged data.
     pub row_code: &'a [MemoryRange],
 }
 
@@ -81,7 +82,8 @@ pub enum TransferError {
     },
     /// A range that is unaligned or leaves SRAM.
     #[error(
-        "transfer {transfer}: {words} words at {address:#x} of tile {tile} are not word-aligned SRAM"
+        "transfer {transfer}: {words} words at {address:#x} of tile {tile} are not word-aligned \
+         SRAM"
     )]
     Range {
         /// Position in the list.
@@ -111,10 +113,10 @@ pub enum TransferError {
         /// The tile.
         tile: TileId,
     },
-    /// Source and own copy in one memory element.
+    /// Source and own copy overlap.
     #[error(
-        "transfer {transfer}: tile {tile} reads {source_address:#x} and lands at {address:#x} of one \
-         memory element; place them apart"
+        "transfer {transfer}: tile {tile} reads {words} words at {source_address:#x} and lands \
+         them over each other at {address:#x}; place them apart"
     )]
     Loopback {
         /// Position in the list.
@@ -125,11 +127,13 @@ pub enum TransferError {
         source_address: Address,
         /// First byte written.
         address: Address,
+        /// Length in words.
+        words: u32,
     },
     /// Data in a memory element that the supervisor fetches rows from.
     #[error(
-        "transfer {transfer}: {words} words at {address:#x} of tile {tile} share a memory element with \
-         the tile's rows; place them apart"
+        "transfer {transfer}: {words} words at {address:#x} of tile {tile} share a memory element \
+         with the tile's rows; place them apart"
     )]
     RowCode {
         /// Position in the list.
@@ -143,14 +147,14 @@ pub enum TransferError {
     },
 }
 
-/// Checks one range; gives the elements it touches.
+/// Checks one range.
 fn check_range(
     transfer: usize,
     tile: TileId,
     address: Address,
     words: u32,
     context: &ExchangeContext<'_>,
-) -> Result<u32, TransferError> {
+) -> Result<(), TransferError> {
     let tiles = context.topology.tiles();
     if tile.index() >= tiles {
         return Err(TransferError::Tile {
@@ -179,7 +183,7 @@ fn check_range(
             words,
         });
     }
-    Ok(elements)
+    Ok(())
 }
 
 /// Checks everything about the transfers that does not depend on their times.
@@ -209,21 +213,22 @@ pub(super) fn check(
         if item.destinations.is_empty() {
             return Err(empty("no destination"));
         }
-        let read = check_range(transfer, source, source_address, words, context)?;
+        check_range(transfer, source, source_address, words, context)?;
         for &(tile, address) in &item.destinations {
-            let written = check_range(transfer, tile, address, words, context)?;
+            check_range(transfer, tile, address, words, context)?;
             if std::mem::replace(&mut last_user[tile.index()], transfer) == transfer {
                 return Err(TransferError::Duplicate { transfer, tile });
             }
             if tile == source && item.destinations.len() == 1 {
                 return Err(TransferError::SourceOnly { transfer, tile });
             }
-            if tile == source && read & written != 0 {
+            if tile == source && address.abs_diff(source_address) < 4 * words {
                 return Err(TransferError::Loopback {
                     transfer,
                     tile,
                     source_address,
                     address,
+                    words,
                 });
             }
         }
@@ -263,6 +268,8 @@ mod tests {
     #[test]
     fn transfers_that_cannot_be_are_refused_with_tile_and_address() {
         assert_eq!(refusal(0x6_0000, 4, &[(2, 0x9_0000)]), "accepted");
+        let beside = refusal(0x6_0000, 4, &[(1, 0x6_0010), (2, 0x9_0000)]);
+        assert_eq!(beside, "accepted");
         assert_eq!(refusal(0x5_4000, 4, &[(2, 0x4_fff0)]), "accepted");
         let table = [
             (refusal(0x6_0000, 0, &[(2, 0x9_0000)]), "no words"),
@@ -289,8 +296,8 @@ mod tests {
             ),
             (refusal(0x6_0000, 4, &[(1, 0x9_0000)]), "only destination"),
             (
-                refusal(0x6_0000, 4, &[(1, 0x6_1000), (2, 0x9_0000)]),
-                "reads 0x60000 and lands at 0x61000",
+                refusal(0x6_0000, 4, &[(1, 0x6_000c), (2, 0x9_0000)]),
+                "reads 4 words at 0x60000 and lands them over each other at 0x6000c",
             ),
             (
                 refusal(0x6_0000, 4, &[(2, 0x5_3ff0)]),

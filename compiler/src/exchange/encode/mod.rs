@@ -1,7 +1,8 @@
 //! Writes each tile's row of exchange instructions.
 //!
-//! [`Schedule`] → one [`EncodedRow`] for each tile with traffic. A row starts 8-byte aligned with its first
-//! exchange instruction (the supervisor synchronises before it calls the row) and ends with a return.
+//! [`Schedule`] → one [`EncodedRow`] for each tile with traffic. A row starts 8-byte aligned with
+//! its first exchange instruction (the supervisor synchronises before it calls the row) and ends
+//! with a return.
 
 mod row;
 mod word;
@@ -50,9 +51,8 @@ pub enum EncodeError {
 
 /// Encodes a schedule; one entry a logical tile, `None` for tiles without traffic.
 ///
-/// # Errors
-/// A row that the context leaves no room for. [`EncodeError::Alignment`] cannot come from a schedule of
-/// this crate.
+/// # Errors A row that the context leaves no room for. [`EncodeError::Alignment`] cannot come from
+/// a schedule of this crate.
 pub fn encode(
     schedule: &Schedule,
     context: &ExchangeContext<'_>,

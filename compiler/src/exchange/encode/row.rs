@@ -1,9 +1,9 @@
 //! One tile's timeline → the instructions of its row.
 //!
-//! Every event from 0 to the horizon belongs to one instruction. A control that takes effect at event e
-//! belongs to the instruction that covers event e − 1: it ends a delay there, or rides the send that is
-//! going on. Two controls at one event need the two-word instruction, which must start at an even word;
-//! where it would not, an earlier instruction of two or more events is cut in two.
+//! Every event from 0 to the horizon belongs to one instruction. A control that takes effect at
+//! event e belongs to the instruction that covers event e − 1: it ends a delay there, or rides the
+//! send that is going on. Two controls at one event need the two-word instruction, which must start
+//! at an even word; where it would not, an earlier instruction of two or more events is cut in two.
 
 use runtime::machine::arch::{DELAY_EVENTS_MAX, SEND_ITEMS_MAX, SENDOFF_ITEMS_MAX};
 

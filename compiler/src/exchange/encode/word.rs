@@ -74,8 +74,8 @@ pub(super) const fn send_control(items: u32, write: Write) -> u32 {
     }
 }
 
-/// SENDPICP: both writes take effect at the second event. Sends `items` words from `address`, or waits
-/// for as many events where `control` is zero. Belongs at an even word.
+/// SENDPICP: both writes take effect at the second event. Sends `items` words from `address`, or
+/// waits for as many events where `control` is zero. Belongs at an even word.
 pub(super) const fn send_pair(
     items: u32,
     address: u32,

@@ -1,13 +1,13 @@
 //! First fit: the earliest event at which a message breaks no rule against those already placed.
 //!
-//! [`Board`] holds every tile's lanes. A block of 64 candidate events is judged at once, sender first, then
-//! each receiver, until none is left or all agree.
+//! [`Board`] holds every tile's lanes. A block of 64 candidate events is judged at once, sender
+//! first, then each receiver, until none is left or all agree.
 
 use runtime::machine::arch::TRANSFER_ITEMS_MAX;
 
 use super::super::hazard::Hazards;
 use super::super::message::{Message, Messages, Receiver};
-use super::lanes::{BLOCK, EventMap, Fit, Lanes};
+use super::lanes::{BLOCK, EventMap, Fit, Lanes, Slot};
 
 /// Longest exchange in events: bounds memory, and is far above any that fits a tile's row table.
 pub(super) const EVENTS_MAX: u32 = 1 << 22;
@@ -92,23 +92,21 @@ impl<'a> Board<'a> {
         None
     }
 
-    /// The first event at which the sender alone could start. Lanes only fill, so the answer holds for
-    /// all later messages that are no shorter and is where their search begins.
+    /// The first event at which the sender alone could start. Lanes only fill, so the answer holds
+    /// for all later messages that are no shorter and is where their search begins.
     fn first_send(&mut self, message: &Message) -> u32 {
         let tile = usize::from(message.source);
         let mut at = self.send_from[tile][size_below(message.words)];
         while at <= EVENTS_MAX {
-            let fit = self.sender_fit(message, at);
+            let fit = self.send_lane(message, at);
             if fit.mask != 0 {
                 at += fit.mask.trailing_zeros();
                 break;
             }
             at += fit.skip;
         }
-        if self.shared[tile] == 0 {
-            let known = &mut self.send_from[tile][size_above(message.words)];
-            *known = at.max(*known);
-        }
+        let known = &mut self.send_from[tile][size_above(message.words)];
+        *known = at.max(*known);
         at
     }
 
@@ -118,29 +116,33 @@ impl<'a> Board<'a> {
         let tile = usize::from(receiver.tile);
         let mut at = self.receive_from[tile][size_below(message.words)];
         while at <= EVENTS_MAX {
-            let fit = self.selection_fit(message, receiver, at);
+            let fit = self.receive_lane(message, receiver, at);
             if fit.mask != 0 {
                 at += fit.mask.trailing_zeros();
                 break;
             }
             at += fit.skip;
         }
-        if self.shared[tile] == 0 {
-            let known = &mut self.receive_from[tile][size_above(message.words)];
-            *known = at.max(*known);
-        }
+        let known = &mut self.receive_from[tile][size_above(message.words)];
+        *known = at.max(*known);
         at
     }
 
-    fn sender_fit(&self, message: &Message, at: u32) -> Fit {
-        let tile = usize::from(message.source);
-        let lanes = &self.lanes[tile];
+    /// Starts at which the sender's lane is free and no control is at the first two events.
+    fn send_lane(&self, message: &Message, at: u32) -> Fit {
+        let lanes = &self.lanes[usize::from(message.source)];
         let mut fit = lanes.free(at, message.words, |slot| slot.send);
         if fit.mask != 0 {
-            let control = |slot: &super::lanes::Slot| slot.select | slot.pointer;
-            let second = lanes.bits(at + 1, control);
-            fit.mask &= !(lanes.bits(at, control) | second);
+            let control = |slot: &Slot| slot.select | slot.pointer;
+            fit.mask &= !(lanes.bits(at, control) | lanes.bits(at + 1, control));
         }
+        fit
+    }
+
+    /// [`Self::send_lane`], where no element that is read is written at the time.
+    fn sender_fit(&self, message: &Message, at: u32) -> Fit {
+        let tile = usize::from(message.source);
+        let mut fit = self.send_lane(message, at);
         if self.shared[tile] != 0 && fit.mask != 0 {
             let read = Messages::read_elements(message);
             for used in self.uses(tile, read) {
@@ -150,16 +152,11 @@ impl<'a> Board<'a> {
         fit
     }
 
-    fn receiver_fit(&self, message: &Message, receiver: &Receiver, at: u32) -> Fit {
-        let select = at.wrapping_add_signed(i32::from(receiver.select));
-        self.selection_fit(message, receiver, select)
-    }
-
-    /// Candidates among the 64 selections from event `select`.
-    fn selection_fit(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
+    /// Selections from event `select` at which nothing else is received and no control meets the
+    /// first two events of a send.
+    fn receive_lane(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
         let tile = usize::from(receiver.tile);
-        let lanes = &self.lanes[tile];
-        let words = message.words;
+        let (lanes, words) = (&self.lanes[tile], message.words);
         let mut fit = lanes.free(select, words, |slot| slot.receive);
         if fit.mask == 0 {
             return fit;
@@ -173,10 +170,20 @@ impl<'a> Board<'a> {
                 | lanes.bits(select + words, |slot| slot.pointer)
                 | lanes.bits(landing, |slot| slot.select));
         }
+        fit
+    }
+
+    /// [`Self::receive_lane`] for starts from `at`, where no element that is written is read at the
+    /// time.
+    fn receiver_fit(&self, message: &Message, receiver: &Receiver, at: u32) -> Fit {
+        let tile = usize::from(receiver.tile);
+        let select = at.wrapping_add_signed(i32::from(receiver.select));
+        let mut fit = self.receive_lane(message, receiver, select);
         if self.shared[tile] != 0 && fit.mask != 0 {
             let written = Messages::written_elements(message, receiver);
             for used in self.uses(tile, written) {
-                fit = narrow(fit, used.read.free(landing, words));
+                let landing = select + self.landing[tile];
+                fit = narrow(fit, used.read.free(landing, message.words));
             }
         }
         fit

@@ -1,7 +1,8 @@
-//! What a tile does at each event, as bit maps: one bit an event, 64 candidate times judged at once.
+//! What a tile does at each event, as bit maps: one bit an event, 64 candidate times judged at
+//! once.
 //!
-//! A bit map answers "at which of the 64 events from `at` could a window of `words` events start" with a
-//! [`Fit`]. Events past the end of a map are free.
+//! A bit map answers "at which of the 64 events from `at` could a window of `words` events start"
+//! with a [`Fit`]. Events past the end of a map are free.
 
 /// Candidate starts among 64 consecutive events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +195,8 @@ mod tests {
                 lanes.fill(from, count, |slot| &mut slot.send);
                 plain[from as usize..(from + count) as usize].fill(true);
             }
-            let fits = |start: u32| !plain[start as usize..(start + words) as usize].contains(&true);
+            let busy = |start: u32| plain[start as usize..(start + words) as usize].contains(&true);
+            let fits = |start: u32| !busy(start);
             let fit = map.free(at, words);
             prop_assert_eq!(fit, lanes.free(at, words, |slot| slot.send));
             if fit.mask == 0 {

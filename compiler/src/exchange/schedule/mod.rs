@@ -1,10 +1,10 @@
 //! Chooses when each message is sent.
 //!
-//! Transfers → [`Schedule`]. The times obey every rule of the machine's exchange: transmit and receive
-//! windows are disjoint, one control at an event, none at a send's first two events, reads and landings
-//! that meet in a memory element do not meet in time, and program order holds where bytes overlap.
-//! Messages are placed one by one at their first legal event. A second order of placing is tried where
-//! the first leaves the busiest endpoint idle for long.
+//! Transfers → [`Schedule`]. The times obey every rule of the machine's exchange: transmit and
+//! receive windows are disjoint, one control at an event, none at a send's first two events, reads
+//! and landings that meet in a memory element do not meet in time, and program order holds where
+//! bytes overlap. Messages are placed one by one at their first legal event. A second order of
+//! placing is tried where the first leaves the busiest endpoint idle for long.
 
 mod fit;
 mod lanes;
@@ -31,8 +31,8 @@ pub enum ScheduleError {
     Transfer(#[from] TransferError),
     /// The exchange would be longer than rows are built for.
     #[error(
-        "the {words} words that tile {tile} sends at {address:#x} find no place below event {limit}; \
-         split the exchange"
+        "the {words} words that tile {tile} sends at {address:#x} find no place below event \
+         {limit}; split the exchange"
     )]
     TooLong {
         /// Sending tile.
@@ -88,8 +88,8 @@ pub fn schedule(
 ) -> Result<Schedule, ScheduleError> {
     check(transfers, context)?;
     let tiles = context.topology.tiles();
-    // Whether a pointer and a selection may share an event on a tile. A tile whose row turns out to have
-    // no alignment for such pairs does without them, and all is placed anew.
+    // Whether a pointer and a selection may share an event on a tile. A tile whose row turns out to
+    // have no alignment for such pairs does without them, and all is placed anew.
     let mut merges = vec![true; tiles];
     loop {
         let problem = Problem::new(transfers, context, &merges);
@@ -215,8 +215,8 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// A span that no other order is tried against: a tenth over the busiest endpoint's words, and the way
-/// there and back across the device.
+/// A span that no other order is tried against: a tenth over the busiest endpoint's words, and the
+/// way there and back across the device.
 const fn good_enough(busiest: u64) -> u64 {
     busiest + busiest / 10 + 170
 }

@@ -77,8 +77,8 @@ pub(super) fn ranked(policy: Policy, messages: &Messages, totals: &Totals) -> Ve
     order
 }
 
-/// Calls `place` with each message after all that it waits for, by rank among those that are free to go,
-/// and with the edges it waits on. Stops at the first error.
+/// Calls `place` with each message after all that it waits for, by rank among those that are free
+/// to go, and with the edges it waits on. Stops at the first error.
 pub(super) fn place_in_order<E>(
     ranked: &[u32],
     hazards: &Hazards,

@@ -1,7 +1,7 @@
 //! Every word that a transfer asks for arrives once for each time it is asked for, and no other.
 //!
-//! On a diagonal (receiver, sender, source address minus destination address) a range of words is an
-//! interval of destination addresses. Arrivals count up, wishes count down; the sum must be zero
+//! On a diagonal (receiver, sender, source address minus destination address) a range of words is
+//! an interval of destination addresses. Arrivals count up, wishes count down; the sum must be zero
 //! everywhere. How ranges were cut into messages does not matter.
 
 use rayon::prelude::*;

@@ -1,7 +1,7 @@
 //! Who receives what: each selection of a tile against what the selected tile sends at the time.
 //!
-//! A word that leaves at event e is at the receiver's mux at e + mux + 1 and lands a fixed number of events
-//! later, where the receiver's pointer then is.
+//! A word that leaves at event e is at the receiver's mux at e + mux + 1 and lands a fixed number
+//! of events later, where the receiver's pointer then is.
 
 use analytics::units::{PhysicalTile, TileId};
 use runtime::machine::arch::{RECEIVE_TAIL, TILES};
@@ -12,7 +12,8 @@ use super::super::transfer::ExchangeContext;
 use super::VerifyError;
 use super::decode::{Decoded, Selected, Sent};
 
-/// Words that leave one tile and land on another back to back, at both ends from consecutive addresses.
+/// Words that leave one tile and land on another back to back, at both ends from consecutive
+/// addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     /// Sending tile.

@@ -1,8 +1,8 @@
 //! Checks encoded rows against the transfers that they are to do.
 //!
-//! Rows + transfers → nothing, or the first rule that is broken. The words are decoded by the machine's
-//! decoder, and who receives what and when is derived from them and the topology alone: nothing here is
-//! shared with the scheduler or the encoder.
+//! Rows + transfers → nothing, or the first rule that is broken. The words are decoded by the
+//! machine's decoder, and who receives what and when is derived from them and the topology alone:
+//! nothing here is shared with the scheduler or the encoder.
 
 mod decode;
 mod deliver;

@@ -1,7 +1,7 @@
 //! Words that are written and used otherwise too hold, at each use, what program order says.
 //!
-//! For each such word the uses by list order and the uses by event are two strings of writes and reads
-//! that must be equal, reads between two writes in any order.
+//! For each such word the uses by list order and the uses by event are two strings of writes and
+//! reads that must be equal, reads between two writes in any order.
 
 use std::collections::BTreeMap;
 
