@@ -255,15 +255,22 @@ fn reduce(builder: &mut Builder, context: &Context<'_>, outputs: &[BufferId]) ->
                 });
             } else {
                 let destinations = Arc::clone(&destinations);
-                moves.push(Move {
-                    source,
-                    bytes,
-                    destinations,
-                    destination_offset,
-                });
+                let round = (inner + parts - cell.inner) % parts;
+                moves.push((
+                    round,
+                    Move {
+                        source,
+                        bytes,
+                        destinations,
+                        destination_offset,
+                    },
+                ));
             }
         }
     }
+    // In each round every owner receives from another sender, so no endpoint waits.
+    moves.sort_by_key(|(round, _)| *round);
+    let moves = moves.into_iter().map(|(_, each)| each).collect();
     for work in [
         Work::Compute {
             role: "copy",
