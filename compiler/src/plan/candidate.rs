@@ -30,8 +30,10 @@ const UNIT_WORDS: u64 = 8;
 pub(crate) struct Candidate {
     pub(crate) plan: GemmPlan,
     pub(crate) predicted: PredictedCycles,
-    /// Part of the operand exchange that each side causes: panels, coefficients.
-    pub(crate) sides: [Cycles; 2],
+    /// Bytes of the fullest tile that are live before the operation starts.
+    pub(crate) early_bytes: u64,
+    /// Bytes of the fullest tile at the operation's fullest moment.
+    pub(crate) bytes: u64,
 }
 
 /// Extents of the fullest tile.
@@ -115,10 +117,20 @@ pub(crate) fn price(
         predicted.partials = others + phase_overhead() + cycles(&copy, generation);
         predicted.reduce = cycles(&sum, generation);
     }
+    let memory = memory(plan, &shard, 0);
+    let live_at = |step: u32| {
+        let live = memory
+            .requests
+            .iter()
+            .filter(|each| each.lifetime.0 <= step);
+        let live = live.filter(|each| step <= each.lifetime.1);
+        live.map(|each| u64::from(each.bytes)).sum::<u64>()
+    };
     Candidate {
         plan: *plan,
         predicted,
-        sides,
+        early_bytes: live_at(0),
+        bytes: (1..=LAST_STEP).map(live_at).max().unwrap_or(0),
     }
 }
 
@@ -226,6 +238,9 @@ impl Memory {
 const PANEL_OPERAND: &str = "panel operand";
 /// Units of one request for other values: they come in pieces.
 const OTHER_UNITS: u64 = 256;
+
+/// Last step of the shape below.
+const LAST_STEP: u32 = 6;
 
 /// The requests of the operation in the shape of its lifetimes: 0 upload, 1 operands arrive,
 /// 2 multiply, 3 copy, 4 partial sums arrive, 5 add, 6 later.

@@ -5,6 +5,7 @@ use runtime::package::MemoryClass;
 
 use crate::graph::{Graph, Operation, ValueId};
 use crate::options::Options;
+use crate::place::Arena;
 
 use super::candidate::{Candidate, Lack, fits, price};
 use super::explain::explain;
@@ -17,11 +18,31 @@ const BRANCHES: usize = 32;
 /// Chunk counts that are tried, in order, until one fits.
 const CHUNKS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
 
+/// Bytes per tile that one more attempt keeps free when no combination of plans fits.
+const RESERVE_STEP: u64 = 64 * 1024;
+/// Attempts with ever more bytes kept free.
+const ATTEMPTS: u64 = 5;
+
 /// A partial plan: one candidate for each operation so far.
 #[derive(Clone)]
 struct Branch {
     picks: Vec<Candidate>,
     total: Cycles,
+}
+
+impl Branch {
+    /// Whether what a later operation needs on the tiles from the start leaves the earlier ones room.
+    fn leaves_room(&self, later: &Candidate) -> bool {
+        let arena = Arena::with_rows(0);
+        let bytes = |range: &std::ops::Range<u32>| u64::from(range.end - range.start);
+        let capacity = (bytes(&arena.standard) + bytes(&arena.interleaved)) / 16 * 15;
+        let mut early = later.early_bytes;
+        self.picks.iter().rev().all(|pick| {
+            let fits = pick.bytes + early <= capacity;
+            early += pick.early_bytes;
+            fits
+        })
+    }
 }
 
 /// Chooses a plan. `reserve` bytes of every tile are kept free beside what the plan needs.
@@ -41,6 +62,17 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
             });
         }
     }
+    let mut result = attempt(graph, options, reserve);
+    for more in 1..ATTEMPTS {
+        if result.is_ok() {
+            break;
+        }
+        result = attempt(graph, options, reserve + more * RESERVE_STEP).or(result);
+    }
+    result
+}
+
+fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
     let mut beam = vec![Branch {
         picks: Vec::new(),
         total: Cycles::ZERO,
@@ -298,9 +330,15 @@ fn advance(
 ) -> Result<Vec<Branch>, PlanError> {
     let mut next = Vec::new();
     for branch in beam {
-        for candidate in ranked.feasible.iter().take(BRANCHES) {
-            next.push(extend(branch, *candidate));
-        }
+        let fitting = ranked
+            .feasible
+            .iter()
+            .filter(|candidate| branch.leaves_room(candidate));
+        next.extend(
+            fitting
+                .take(BRANCHES)
+                .map(|candidate| extend(branch, *candidate)),
+        );
         let Some(before) = branch.picks.last() else {
             continue;
         };
@@ -329,6 +367,15 @@ fn advance(
         (branch.total, grids)
     });
     next.truncate(BEAM_WIDTH);
+    if next.is_empty() {
+        let problem = "what the host writes for it in advance leaves no room for the operations \
+                       before it; use more tiles or operands that are exchanged";
+        let operation = operation.name.clone();
+        return Err(PlanError::NoPlan {
+            operation,
+            problem: problem.to_owned(),
+        });
+    }
     Ok(next)
 }
 

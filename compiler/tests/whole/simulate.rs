@@ -66,6 +66,15 @@ fn gemm_benchmark_passes_on_the_whole_device() {
 }
 
 #[test]
+fn projections_pass_on_the_whole_device() {
+    workload_passes(
+        "gemm-projections",
+        &WorkloadExtents::published(1472),
+        Sharded,
+    );
+}
+
+#[test]
 fn projections_pass_with_padding_reductions_and_streamed_contractions() {
     let small = WorkloadExtents {
         tokens: 73,
@@ -113,6 +122,16 @@ p = gemm(x, a)
 q = gemm(x, b)
 output p
 output q
+";
+
+/// Replicated, the operands of both products lie on the tiles from the start.
+const WIDE: &str = "\
+input x: f16[96, 512] = gaussian(1, 1)
+parameter a: f16[512, 1024] = gaussian(2, 0.04)
+parameter b: f16[1024, 512] = gaussian(3, 0.03)
+h = gemm(x, a)
+y = gemm(h, b)
+output y
 ";
 
 const DEEP: &str = "\

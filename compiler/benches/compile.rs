@@ -1,0 +1,38 @@
+//! Whole compilations on 1,472 tiles: graph → package in memory.
+
+use std::time::Duration;
+
+use compiler::graph::workload::{WorkloadExtents, workload};
+use compiler::plan::PlanConstraint;
+use compiler::{OperandPolicy, Options, compile};
+use criterion::{Criterion, criterion_group, criterion_main};
+use runtime::kernels::Generation;
+
+fn compilations(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("compile");
+    group
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(5));
+    for name in ["gemm-benchmark", "gemm-projections"] {
+        let workload = workload(name, &WorkloadExtents::published(1472)).expect("a known workload");
+        let constraints = workload.constraints.iter();
+        let options = Options {
+            workload: name.to_owned(),
+            tiles: 1472,
+            operands: OperandPolicy::Sharded,
+            clock_hz: 1_500_000_000,
+            kernel_generation: Generation::default(),
+            plan_constraints: constraints
+                .filter_map(|text| PlanConstraint::parse(text).ok())
+                .collect(),
+            flags: Vec::new(),
+        };
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| compile(&workload.graph, &options, &|_| {}).map(|done| done.package));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, compilations);
+criterion_main!(benches);
