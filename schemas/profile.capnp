@@ -189,12 +189,16 @@ struct SampleChunk {
   # the chunk. Empty: all zero. A gap g >= 2^31 whose 2^32 - g is at most the duration of the sample
   # before is an overlap of 2^32 - g cycles.
   durations @6 :Data;
-  # Packed column: cycles.
+  # Packed column: cycles, or what durationCoding makes of them.
   steps @7 :Data;
   # Packed column: zig-zag of StepId minus that of the sample before, wrapping. For a tile's first
   # sample in the chunk, minus the first StepId of the tile before; for the first tile, minus 0.
   localIndices @8 :Data;
   # Packed column: zig-zag of Step.localIndex minus the ordinal, wrapping. Empty: all zero.
+  durationCoding @9 :UInt16;
+  # 0: durations are cycles. 1: each is the zig-zag of the cycles minus those of the last sample before
+  # it in the chunk that has the same step, wrapping; minus 0 where there is none. Tiles that run one
+  # program differ little in the same step. Others: the chunk cannot be read.
 }
 
 # A packed column of n unsigned 32-bit values is ceil(n / 128) blocks; the last is padded with its base:

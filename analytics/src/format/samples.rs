@@ -3,6 +3,8 @@
 //! This is where counters are unwrapped for readers: a chunk carries the 64-bit start of each tile's
 //! first sample, and the columns give distances from there.
 
+use std::ops::Range;
+
 use super::column;
 use super::error::DecodeError;
 use super::profile_capnp::{record as body, sample_chunk};
@@ -16,6 +18,12 @@ pub(crate) const TILES_PER_CHUNK: u32 = 64;
 pub(crate) const SAMPLES_PER_TILE: usize = 1_024;
 /// Instants past this are refused, so that sums inside a chunk cannot overflow.
 const INSTANT_MAX: u64 = 1 << 62;
+
+/// Values of `SampleChunk.durationCoding`.
+pub(crate) mod coding {
+    pub(crate) const CYCLES: u16 = 0;
+    pub(crate) const BY_STEP: u16 = 1;
+}
 
 /// How far an end-to-start distance moves a tile's clock: back where the sample starts inside the one
 /// before, else forward.
@@ -64,19 +72,25 @@ pub(crate) fn decode_record(
     let chunk = chunk.map_err(place.wire())?;
     let count = read_spans(chunk, place, tiles, scratch)?;
     let columns = |problem: &'static str| place.corrupt(problem);
-    let durations = chunk.get_durations().map_err(place.wire())?;
-    column::unpack(durations, count, &mut scratch.duration).map_err(columns)?;
     let steps_packed = chunk.get_steps().map_err(place.wire())?;
     column::unpack(steps_packed, count, &mut scratch.step).map_err(columns)?;
+    let named = steps_from_differences(scratch);
+    if named.end as usize > steps {
+        return Err(place.corrupt(format!("a sample names a step outside the {steps} steps")));
+    }
+    let durations = chunk.get_durations().map_err(place.wire())?;
+    column::unpack(durations, count, &mut scratch.duration).map_err(columns)?;
+    match chunk.get_duration_coding() {
+        coding::CYCLES => {}
+        coding::BY_STEP => durations_from_differences(scratch, &named),
+        other => return Err(place.corrupt(format!("its durations have unknown coding {other}"))),
+    }
     let gaps = chunk.get_gaps().map_err(place.wire())?;
     if gaps.is_empty() {
         starts_without_gaps(scratch);
     } else {
         column::unpack(gaps, count, &mut scratch.packed).map_err(columns)?;
         starts_with_gaps(scratch).map_err(columns)?;
-    }
-    if !steps_from_differences(scratch, steps) {
-        return Err(place.corrupt(format!("a sample names a step outside the {steps} steps")));
     }
     Ok(())
 }
@@ -211,11 +225,11 @@ fn starts_with_gaps(scratch: &mut ChunkScratch) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Replaces the zig-zag differences in `step` by step ids; false where one is outside the table.
-fn steps_from_differences(scratch: &mut ChunkScratch, steps: usize) -> bool {
+/// Replaces the zig-zag differences in `step` by step ids; returns the smallest range that has them.
+fn steps_from_differences(scratch: &mut ChunkScratch) -> Range<u32> {
     let ChunkScratch { spans, step, .. } = scratch;
     let mut first = 0u32;
-    let mut largest = 0;
+    let (mut smallest, mut largest) = (u32::MAX, 0);
     for span in spans.iter() {
         let samples = &mut step[span.samples.start as usize..span.samples.end as usize];
         let mut id = first;
@@ -223,8 +237,30 @@ fn steps_from_differences(scratch: &mut ChunkScratch, steps: usize) -> bool {
             id = id.wrapping_add(column::unzigzag(*value));
             *value = id;
             largest = largest.max(id);
+            smallest = smallest.min(id);
         }
         first = samples.first().copied().unwrap_or(first);
     }
-    step.is_empty() || (largest as usize) < steps
+    if step.is_empty() {
+        0..0
+    } else {
+        smallest..largest.saturating_add(1)
+    }
+}
+
+/// Replaces differences to the last duration of the same step by durations. `named` has all steps.
+fn durations_from_differences(scratch: &mut ChunkScratch, named: &Range<u32>) {
+    let ChunkScratch {
+        step,
+        duration,
+        packed,
+        ..
+    } = scratch;
+    packed.clear();
+    packed.resize((named.end - named.start) as usize, 0);
+    for (duration, &step) in duration.iter_mut().zip(step.iter()) {
+        let last = &mut packed[(step - named.start) as usize];
+        *last = last.wrapping_add(column::unzigzag(*duration));
+        *duration = *last;
+    }
 }

@@ -23,6 +23,8 @@ pub const TILES: u32 = 1_472;
 const RELEASE: u64 = 138;
 /// Cycles of a tile's exchange beside its schedule: the rest of those 261.
 const EXCHANGE_OVERHEAD: u64 = 123;
+/// Cycles that a tile without kernel stays in a compute phase.
+const IDLE: u64 = 30;
 
 /// Shape of a generated profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,6 +86,24 @@ pub fn generate_bytes(options: &SynthOptions) -> Result<Vec<u8>, WriteError> {
     Ok(bytes)
 }
 
+/// The steps of one compute phase, calls with their undisturbed cycles.
+struct ComputePhase {
+    main: (StepId, u32),
+    other: Option<(StepId, u32)>,
+    idle: StepId,
+}
+
+impl ComputePhase {
+    /// What a tile of this class calls: three classes of 64 idle, one in six calls the other kernel.
+    const fn call(&self, class: u32) -> Option<(StepId, u32)> {
+        match class {
+            0..3 => None,
+            3..53 => Some(self.main),
+            _ => self.other,
+        }
+    }
+}
+
 struct Run {
     writer: ProfileWriter,
     random: Xoshiro256PlusPlus,
@@ -124,59 +144,54 @@ impl Run {
         let horizon = 240 + self.below(12) * 96;
         let synchronization = self.writer.step(&program::synchronization(number));
         let exchange = self.writer.step(&program::exchange(number, horizon));
-        let idle = self.writer.step(&program::idle(number));
-        let calls = [Some(plan.main), Some(plan.other), plan.then].map(|kernel| {
-            let kernel = &KERNELS[kernel?];
-            Some((
-                self.writer.step(&program::compute(number, kernel)),
-                kernel.cycles,
-            ))
-        });
+        let phases = self.compute_phases(number, &plan);
         let release = self.free.iter().copied().max().unwrap_or(0) + RELEASE;
         for tile in 0..options.tiles {
-            let free = self.free[tile as usize];
-            self.sample(tile, free, release, synchronization, &[]);
-            let own = horizon - 24 * (tile_class(tile, number) % 4);
-            let left = release + u64::from(own) + EXCHANGE_OVERHEAD;
+            let arrival = self.free[tile as usize];
+            self.sample(tile, arrival, release, synchronization, &[]);
+            let class = tile_class(tile, number);
+            let own = horizon - 24 * (class % 4);
+            let mut at = release + u64::from(own) + EXCHANGE_OVERHEAD;
             let activities = transfers(tile, own, options.activities);
-            self.sample(tile, release, left, exchange, &activities);
-            let busy = self.compute(tile, number, left, &plan, &calls, idle);
-            self.free[tile as usize] = busy + self.gap();
+            self.sample(tile, release, at, exchange, &activities);
+            for phase in phases.iter().flatten() {
+                let (step, cycles) = match phase.call(class) {
+                    Some((step, cycles)) => (step, self.disturbed(cycles)),
+                    None => (phase.idle, IDLE),
+                };
+                self.sample(tile, at, at + cycles, step, &[]);
+                at += cycles;
+            }
+            self.free[tile as usize] = at + self.gap();
         }
     }
 
-    /// The kernel calls of one tile, or its idling; returns when it is done.
-    fn compute(
-        &mut self,
-        tile: u32,
-        number: u32,
-        from: u64,
-        plan: &Superstep,
-        calls: &[Option<(StepId, u32)>; 3],
-        idle: StepId,
-    ) -> u64 {
-        let class = tile_class(tile, number);
-        let share = if plan.then.is_some() { 58 } else { 52 };
-        let call = match class {
-            0..3 => None,
-            class if class < share => calls[0],
-            _ => calls[1],
+    /// The one or two compute phases of a superstep.
+    fn compute_phases(&mut self, number: u32, plan: &Superstep) -> [Option<ComputePhase>; 2] {
+        let mut call = |of_phase: u32, kernel: usize| {
+            let kernel = &KERNELS[kernel];
+            let step = self
+                .writer
+                .step(&program::compute(number, of_phase, kernel));
+            (step, kernel.cycles)
         };
-        let Some((step, cycles)) = call else {
-            let until = from + 30;
-            self.sample(tile, from, until, idle, &[]);
-            return until;
-        };
-        let until = from + self.disturbed(cycles);
-        self.sample(tile, from, until, step, &[]);
-        match calls[2] {
-            Some((step, cycles)) if class < share => {
-                let last = until + self.disturbed(cycles);
-                self.sample(tile, until, last, step, &[]);
-                last
-            }
-            _ => until,
-        }
+        let calls = [
+            Some((0, plan.main, Some(plan.other))),
+            plan.then.map(|then| (1, then, None)),
+        ];
+        let calls = calls.map(|phase| {
+            let (of_phase, main, other) = phase?;
+            Some((
+                of_phase,
+                call(of_phase, main),
+                other.map(|other| call(of_phase, other)),
+            ))
+        });
+        calls.map(|phase| {
+            let (of_phase, main, other) = phase?;
+            let idle = self.writer.step(&program::idle(number, of_phase));
+            Some(ComputePhase { main, other, idle })
+        })
     }
 
     fn sample(

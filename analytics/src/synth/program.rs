@@ -118,8 +118,8 @@ pub(crate) const BLOCK: usize = 13;
 /// The same, as a part of superstep numbers.
 pub(crate) const BLOCK_STEPS: u32 = 13;
 
-/// What the device does in one superstep of a block: most tiles call one kernel, some another, and in
-/// some supersteps all active tiles call a third one after it.
+/// What the device does in one superstep of a block: most tiles call one kernel, some another; some
+/// supersteps have a second compute phase, in which most tiles call a third one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Superstep {
     pub(crate) main: usize,
@@ -159,11 +159,12 @@ pub(crate) const PROGRAM: [Superstep; BLOCK] = [
     superstep(15, 23, None, "residual 2"),
 ];
 
-/// A step of superstep `number`.
-fn step(number: u32, kind: SampleKind, operation: String) -> StepDescriptor {
+/// A step of superstep `number`: its exchange and the wait before it share one phase, each of its
+/// compute phases has its own.
+fn step(number: u32, phase: u32, kind: SampleKind, operation: String) -> StepDescriptor {
     StepDescriptor {
         kind,
-        phase: number,
+        phase: 3 * number + phase,
         epoch: number,
         operation,
         kernel: String::new(),
@@ -192,7 +193,7 @@ pub(crate) fn synchronization(number: u32) -> StepDescriptor {
     let metadata = vec![pair("next_kernel", next)];
     StepDescriptor {
         metadata,
-        ..step(number, SampleKind::Synchronization, name)
+        ..step(number, 0, SampleKind::Synchronization, name)
     }
 }
 
@@ -209,12 +210,12 @@ pub(crate) fn exchange(number: u32, horizon: u32) -> StepDescriptor {
     StepDescriptor {
         exchange_event_cycles: horizon,
         metadata,
-        ..step(number, SampleKind::Exchange, name)
+        ..step(number, 0, SampleKind::Exchange, name)
     }
 }
 
-/// A kernel call of a superstep.
-pub(crate) fn compute(number: u32, kernel: &Kernel) -> StepDescriptor {
+/// A kernel call in compute phase 0 or 1 of a superstep.
+pub(crate) fn compute(number: u32, phase: u32, kernel: &Kernel) -> StepDescriptor {
     let layer = number as usize / BLOCK;
     let share = |of: u32| Work::from_256ths(u64::from(of) * u64::from(kernel.cycles));
     StepDescriptor {
@@ -230,14 +231,15 @@ pub(crate) fn compute(number: u32, kernel: &Kernel) -> StepDescriptor {
             physical: share(physical),
             basis: kernel.basis.to_owned(),
         }),
-        ..step(number, SampleKind::Compute, operation(number))
+        ..step(number, 1 + phase, SampleKind::Compute, operation(number))
     }
 }
 
-/// The wait of a tile without kernel in a superstep.
-pub(crate) fn idle(number: u32) -> StepDescriptor {
+/// The wait of a tile without kernel in compute phase 0 or 1 of a superstep.
+pub(crate) fn idle(number: u32, phase: u32) -> StepDescriptor {
     step(
         number,
+        1 + phase,
         SampleKind::Idle,
         format!("idle during {}", operation(number)),
     )

@@ -1,12 +1,16 @@
 //! Pending samples and activities of a group of tiles to records.
 
 use super::intern::{length, packed};
-use super::tile::{Tile, Window};
+use super::tile::{Pending, Tile, Window};
 use crate::format::activities::ACTIVITIES_PER_CHUNK;
 use crate::format::column::{self, zigzag};
 use crate::format::error::WriteError;
 use crate::format::record::{self, kind};
+use crate::format::samples::coding;
 use crate::profile::ExchangeActivity;
+
+/// Distance of step ids within a chunk up to which durations are coded by step: a table of 256 KiB.
+const STEPS_NEAR: u32 = 1 << 16;
 
 /// One sample chunk of `windows`, tiles ascending, none empty.
 pub(crate) fn samples_record(windows: &[Window<'_>]) -> Result<Vec<u8>, WriteError> {
@@ -33,7 +37,14 @@ pub(crate) fn samples_record(windows: &[Window<'_>]) -> Result<Vec<u8>, WriteErr
     let [mut gaps_packed, mut locals_packed] = [const { Vec::new() }; 2];
     column::pack_sparse(gaps, &mut gaps_packed);
     column::pack_sparse(locals, &mut locals_packed);
-    let (durations, steps) = (packed(durations), packed(steps));
+    let by_step = durations_by_step(windows);
+    let (mut durations, mut coding) = (packed(durations), coding::CYCLES);
+    if let Some(by_step) = by_step.map(|values| packed(&values))
+        && by_step.len() < durations.len()
+    {
+        (durations, coding) = (by_step, coding::BY_STEP);
+    }
+    let steps = packed(steps);
     let column_bytes = gaps_packed.len() + durations.len() + steps.len() + locals_packed.len();
     let counters = |window: &Window<'_>| {
         window
@@ -61,11 +72,31 @@ pub(crate) fn samples_record(windows: &[Window<'_>]) -> Result<Vec<u8>, WriteErr
             it.set_first_counters(&half(&counters)[..])?;
             it.set_gaps(&gaps_packed);
             it.set_durations(&durations);
+            it.set_duration_coding(coding);
             it.set_steps(&steps);
             it.set_local_indices(&locals_packed);
             Ok(())
         },
     )
+}
+
+/// Zig-zag differences of the durations to the last duration of the same step, where the steps are
+/// near enough to each other for a reader's table.
+fn durations_by_step(windows: &[Window<'_>]) -> Option<Vec<u32>> {
+    let samples = || windows.iter().flat_map(|window| window.samples);
+    let first = samples().map(|sample| sample.step).min()?;
+    let last = samples().map(|sample| sample.step).max()?;
+    if last - first >= STEPS_NEAR {
+        return None;
+    }
+    let mut latest = vec![0u32; (last - first) as usize + 1];
+    let difference = |sample: &Pending| {
+        let latest = &mut latest[(sample.step - first) as usize];
+        let difference = sample.duration.wrapping_sub(*latest);
+        *latest = sample.duration;
+        zigzag(difference)
+    };
+    Some(samples().map(difference).collect())
 }
 
 /// One activity chunk and the number of its activities.
