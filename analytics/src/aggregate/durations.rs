@@ -1,13 +1,15 @@
 //! A multiset of durations: values in, exact percentiles out.
 //!
-//! Values are listed until the list is as long as a table of the small values would be; from then on
-//! small values are counted. So it costs at most four bytes a value, and a kernel that runs often costs
-//! one increment a sample.
+//! Values are listed until the list is as long as a table of the smallest values would be; from then on
+//! those are counted, and the table grows with the list. So a value costs at most eight bytes, and a
+//! kernel that runs often costs one increment a sample.
 
 use crate::units::Cycles;
 
-/// Values below this are counted once the table exists.
-const COUNTED: u32 = 1 << 16;
+/// Length of the list at which there is a table first, and of that table.
+const TABLE_MIN: usize = 1 << 12;
+/// Length of the largest table: larger values are always listed.
+const TABLE_MAX: usize = 1 << 16;
 /// Occurrences that a wrapped counter stands for.
 const WRAPPED: u64 = 1 << 32;
 
@@ -16,7 +18,7 @@ const WRAPPED: u64 = 1 << 32;
 pub(crate) struct Durations {
     /// Occurrences by value; empty until it pays.
     counts: Vec<u32>,
-    /// Values that are not counted. With a table, none of them is below [`COUNTED`].
+    /// Values that the table does not hold.
     list: Vec<u32>,
     /// The value of each counter that wrapped, once for every wrap.
     wrapped: Vec<u32>,
@@ -51,39 +53,36 @@ impl Durations {
     #[inline(never)]
     fn push(&mut self, value: u32) {
         self.list.push(value);
-        if self.counts.is_empty() && self.list.len() >= COUNTED as usize {
-            self.counts = vec![0; COUNTED as usize];
+        let longer = TABLE_MIN.max(self.counts.len() * 2);
+        if self.list.len() >= longer && longer <= TABLE_MAX {
+            self.counts.resize(longer, 0);
             for value in std::mem::take(&mut self.list) {
-                self.add(value);
+                match self.counts.get_mut(value as usize) {
+                    // A new counter, which the short list cannot wrap.
+                    Some(count) => *count += 1,
+                    None => self.list.push(value),
+                }
             }
         }
     }
 
     /// Adds all values of `other`.
-    pub(crate) fn merge(&mut self, other: Self) {
-        let Self {
-            counts,
-            list,
-            wrapped,
-        } = other;
-        if self.counts.is_empty() {
-            let mine = std::mem::replace(&mut self.list, list);
-            self.counts = counts;
-            mine.into_iter().for_each(|value| self.add(value));
-        } else {
-            for (value, count) in (0..).zip(counts) {
-                let Some(mine) = self.counts.get_mut(value as usize) else {
-                    continue;
-                };
-                let (sum, over) = mine.overflowing_add(count);
-                *mine = sum;
-                if over {
-                    self.wrapped.push(value);
-                }
-            }
-            list.into_iter().for_each(|value| self.add(value));
+    pub(crate) fn merge(&mut self, mut other: Self) {
+        if self.counts.len() < other.counts.len() {
+            std::mem::swap(self, &mut other);
         }
-        self.wrapped.extend(wrapped);
+        for (value, count) in (0..).zip(other.counts) {
+            let Some(mine) = self.counts.get_mut(value as usize) else {
+                continue;
+            };
+            let (sum, over) = mine.overflowing_add(count);
+            *mine = sum;
+            if over {
+                self.wrapped.push(value);
+            }
+        }
+        other.list.into_iter().for_each(|value| self.add(value));
+        self.wrapped.extend(other.wrapped);
     }
 
     /// The order statistics. Sorts the list, so it is not free.
@@ -169,7 +168,7 @@ mod tests {
     #[test]
     fn a_counter_that_wraps_keeps_its_occurrences() {
         let mut durations = Durations {
-            counts: vec![0; COUNTED as usize],
+            counts: vec![0; TABLE_MAX],
             ..Default::default()
         };
         durations.counts[7] = u32::MAX;
@@ -178,7 +177,7 @@ mod tests {
         assert_eq!(durations.counts[7], 0);
         assert_eq!(durations.ranks().p95, Cycles::new(7));
         let mut other = Durations {
-            counts: vec![1; COUNTED as usize],
+            counts: vec![1; TABLE_MAX],
             ..Default::default()
         };
         other.counts[9] = u32::MAX;

@@ -74,6 +74,11 @@ impl IntervalSet {
         self.cursor = 0;
     }
 
+    /// Whether nothing was added.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sorted.is_empty() && self.waiting.is_empty()
+    }
+
     /// Disjoint intervals, ascending; [`Self::settle`] was called after the last addition.
     pub(crate) fn intervals(&self) -> &[(u64, u64)] {
         debug_assert!(self.waiting.is_empty(), "intervals wait to be merged");

@@ -1,7 +1,7 @@
 //! Sums over samples: a report, a clock and a grouping in, the exact figures of every group out.
 //!
 //! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread, the
-//! tallies of the groups, and at most four bytes a matching sample for exact percentiles.
+//! tallies of the groups, and at most eight bytes a matching sample for exact percentiles.
 
 mod block;
 mod durations;
@@ -19,7 +19,7 @@ pub(crate) use longest::SampleRef;
 pub(crate) use measures::{float, ratio};
 pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, runs_at};
 
-use worker::{Tally, Worker};
+use worker::Worker;
 
 use crate::format::DecodeError;
 use crate::units::Cycles;
@@ -105,10 +105,7 @@ fn finish(plan: &Plan<'_>, mut worker: Worker<'_, '_>) -> Aggregate {
         measures.profiled_tiles = profiled_tiles;
     }
     let (phase_count, phase_cycles) = phase_totals(plan, &worker);
-    let mut all = Tally::default();
-    for tally in std::mem::take(&mut worker.groups) {
-        all.merge(tally);
-    }
+    let mut all = worker.take_all();
     let totals = Measures {
         tile_count: worker.places.tiles,
         phase_count,
@@ -126,7 +123,7 @@ fn finish(plan: &Plan<'_>, mut worker: Worker<'_, '_>) -> Aggregate {
 /// The figures of the groups that have samples.
 fn group_measures(plan: &Plan<'_>, worker: &mut Worker<'_, '_>) -> Vec<(u32, Measures)> {
     let mut measures: Vec<(u32, Measures)> = (0..)
-        .zip(&mut worker.groups)
+        .zip(&mut worker.tallies)
         .zip(&worker.places.group_tiles)
         .map(|((group, tally), &tile_count)| {
             (

@@ -1,16 +1,26 @@
-//! Time of each tile in each phase: pieces of tiles in, maxima over tiles out.
+//! Time of each tile in each place: samples tile by tile in, maxima over tiles out.
 //!
 //! A tile's time in a place is the sum of its matching samples there, so maxima are taken when a tile
-//! is complete. Its samples may come in several pieces; only the sums of a piece are kept.
+//! is complete. Chunks hold a stretch of time of many tiles; until a tile is complete, its times are
+//! listed, and the list is summed when it grows past a few times the number of places.
 
 use super::plan::Plan;
 
+/// Cycles in a place; longer times take several visits.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    place: u32,
+    cycles: u32,
+}
+
 /// Sums and maxima by place.
 pub(crate) struct Places {
-    /// Cycles of the current piece, or tile, by place.
+    /// Visits of each tile of the block, in time order.
+    visits: Vec<Vec<Visit>>,
+    /// Length at which a tile's visits are summed.
+    limit: usize,
+    /// Cycles of one tile by place; all zero between tiles.
     sum: Vec<u64>,
-    /// Places whose `sum` is not zero.
-    touched: Vec<u32>,
     /// Longest tile by place; zero where no sample matched.
     pub(crate) longest: Vec<u64>,
     /// Tiles by group; unused where groups are tiles.
@@ -19,12 +29,11 @@ pub(crate) struct Places {
     group_seen: Vec<u64>,
     /// Tiles with matching samples.
     pub(crate) tiles: u64,
+    /// Cycles of one tile by phase row; all zero between tiles.
     phase_sum: Vec<u64>,
     phase_touched: Vec<u32>,
     /// Longest tile by phase row, over all groups; only where phases are shared.
     pub(crate) phase_longest: Vec<u64>,
-    /// Sums of earlier pieces of the tiles of the block.
-    pieces: Vec<Vec<(u32, u64)>>,
     complete_tiles: u64,
 }
 
@@ -37,8 +46,9 @@ impl Places {
             0
         };
         Self {
+            visits: Vec::new(),
+            limit: 1_024 + 4 * plan.places.len(),
             sum: vec![0; plan.places.len()],
-            touched: Vec::new(),
             longest: vec![0; plan.places.len()],
             group_tiles: vec![0; groups],
             group_seen: vec![0; groups],
@@ -46,63 +56,76 @@ impl Places {
             phase_sum: vec![0; phases],
             phase_touched: Vec::new(),
             phase_longest: vec![0; phases],
-            pieces: Vec::new(),
             complete_tiles: 0,
         }
     }
 
     /// Starts a block of `tiles` tiles.
     pub(crate) fn begin_block(&mut self, tiles: usize) {
-        self.pieces
-            .resize_with(self.pieces.len().max(tiles), Vec::new);
+        self.visits
+            .resize_with(self.visits.len().max(tiles), Vec::new);
     }
 
-    /// Adds `cycles`, not zero, of the current tile.
-    #[inline]
-    pub(crate) fn add(&mut self, place: u32, cycles: u64) {
-        let sum = &mut self.sum[place as usize];
-        if *sum == 0 {
-            self.touched.push(place);
-        }
-        *sum += cycles;
+    /// The visits of the tile at position `tile` of the block, to be given back by
+    /// [`Self::end_piece`].
+    pub(crate) fn begin_piece(&mut self, tile: usize) -> Visits {
+        Visits(std::mem::take(&mut self.visits[tile]))
     }
 
     /// Ends a piece of the tile at position `tile` of the block; more may follow.
-    pub(crate) fn end_piece(&mut self, tile: usize) {
-        let Self {
-            sum,
-            touched,
-            pieces,
-            ..
-        } = self;
-        let sums = touched
-            .drain(..)
-            .map(|place| (place, std::mem::take(&mut sum[place as usize])));
-        pieces[tile].extend(sums);
+    pub(crate) fn end_piece(&mut self, tile: usize, visits: Visits) {
+        let mut visits = visits.0;
+        if visits.len() > self.limit {
+            let mut summed = Visits(Vec::new());
+            self.sum_up(&visits, |place, cycles| summed.add_long(place, cycles));
+            visits = summed.0;
+        }
+        self.visits[tile] = visits;
+    }
+
+    /// Calls `each` for every place of `visits` with the cycles spent there.
+    fn sum_up(&mut self, visits: &[Visit], mut each: impl FnMut(u32, u64)) {
+        for visit in visits {
+            self.sum[visit.place as usize] += u64::from(visit.cycles);
+        }
+        for visit in visits {
+            let cycles = std::mem::take(&mut self.sum[visit.place as usize]);
+            if cycles > 0 {
+                each(visit.place, cycles);
+            }
+        }
     }
 
     /// Ends the tile at position `tile` of the block, and returns in how many places it was.
     pub(crate) fn end_tile(&mut self, plan: &Plan<'_>, tile: usize) -> u64 {
-        let mut pieces = std::mem::take(&mut self.pieces[tile]);
-        for (place, cycles) in pieces.drain(..) {
-            self.add(place, cycles);
-        }
-        self.pieces[tile] = pieces;
+        let mut visits = std::mem::take(&mut self.visits[tile]);
         self.complete_tiles += 1;
-        self.tiles += u64::from(!self.touched.is_empty());
-        let mut touched = std::mem::take(&mut self.touched);
-        for &place in &touched {
-            let cycles = std::mem::take(&mut self.sum[place as usize]);
-            let longest = &mut self.longest[place as usize];
-            *longest = cycles.max(*longest);
-            let key = plan.places[place as usize];
-            self.count_tile(key.group);
-            self.add_to_phase(key.phase, cycles);
+        self.tiles += u64::from(!visits.is_empty());
+        for visit in &visits {
+            self.sum[visit.place as usize] += u64::from(visit.cycles);
         }
+        let mut count = 0;
+        let (mut phase, mut phase_cycles) = (0, 0);
+        for visit in &visits {
+            let cycles = std::mem::take(&mut self.sum[visit.place as usize]);
+            if cycles == 0 {
+                continue;
+            }
+            count += 1;
+            let longest = &mut self.longest[visit.place as usize];
+            *longest = cycles.max(*longest);
+            let place = plan.places[visit.place as usize];
+            self.count_tile(place.group);
+            if place.phase != phase {
+                self.add_to_phase(phase, phase_cycles);
+                (phase, phase_cycles) = (place.phase, 0);
+            }
+            phase_cycles += cycles;
+        }
+        self.add_to_phase(phase, phase_cycles);
         self.end_phases();
-        let count = touched.len() as u64;
-        touched.clear();
-        self.touched = touched;
+        visits.clear();
+        self.visits[tile] = visits;
         count
     }
 
@@ -119,10 +142,8 @@ impl Places {
     #[inline]
     fn add_to_phase(&mut self, phase: u32, cycles: u64) {
         if let Some(sum) = self.phase_sum.get_mut(phase as usize) {
-            if *sum == 0 {
-                self.phase_touched.push(phase);
-            }
             *sum += cycles;
+            self.phase_touched.push(phase);
         }
     }
 
@@ -147,5 +168,41 @@ impl Places {
             *mine += others;
         }
         self.tiles += other.tiles;
+    }
+}
+
+/// The visits of one tile.
+pub(crate) struct Visits(Vec<Visit>);
+
+impl Visits {
+    /// Adds `cycles`, not zero.
+    #[inline]
+    pub(crate) fn add(&mut self, place: u32, cycles: u32) {
+        if let Some(last) = self.0.last_mut()
+            && last.place == place
+            && let Some(sum) = last.cycles.checked_add(cycles)
+        {
+            last.cycles = sum;
+        } else {
+            self.0.push(Visit { place, cycles });
+        }
+    }
+
+    /// Adds any number of cycles.
+    fn add_long(&mut self, place: u32, cycles: u64) {
+        let longest = u64::from(u32::MAX);
+        for _ in 0..cycles / longest {
+            self.0.push(Visit {
+                place,
+                cycles: u32::MAX,
+            });
+        }
+        let rest = u32::try_from(cycles % longest).unwrap_or(u32::MAX);
+        if rest > 0 {
+            self.0.push(Visit {
+                place,
+                cycles: rest,
+            });
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::block::Block;
 use super::durations::{Durations, Ranks};
 use super::intervals::IntervalSet;
 use super::longest::{Longest, SampleRef};
-use super::places::Places;
+use super::places::{Places, Visits};
 use super::plan::{NO_GROUP, Plan, StepPlan, runs_at};
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, TileSpan};
@@ -18,7 +18,10 @@ use crate::units::{Cycles, Work};
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) durations: Durations,
-    pub(crate) union: IntervalSet,
+    /// Of the current block: its tiles run nearly the same intervals.
+    union: IntervalSet,
+    /// Of the blocks before.
+    whole_union: IntervalSet,
     pub(crate) samples: u64,
     pub(crate) cycles: u64,
     pub(crate) estimated: u64,
@@ -40,24 +43,32 @@ impl Tally {
         self.union.add(offset, offset.saturating_add(cycles_wide));
     }
 
-    pub(crate) fn merge(&mut self, other: Self) {
+    fn end_block(&mut self) {
+        if !self.union.is_empty() {
+            self.whole_union.merge(std::mem::take(&mut self.union));
+        }
+    }
+
+    pub(crate) fn merge(&mut self, mut other: Self) {
+        self.end_block();
+        other.end_block();
         self.samples += other.samples;
         self.cycles += other.cycles;
         self.estimated += other.estimated;
         self.useful = self.useful.saturating_add(other.useful);
         self.physical = self.physical.saturating_add(other.physical);
         self.durations.merge(other.durations);
-        self.union.merge(other.union);
+        self.whole_union.merge(other.whole_union);
     }
 
     /// The figures, but for those about tiles and phases.
     pub(crate) fn measures(&mut self) -> Measures {
-        self.union.settle();
+        self.end_block();
         let Ranks { p50, p95, maximum } = self.durations.ranks();
-        let intervals = self.union.intervals();
+        let intervals = self.whole_union.intervals();
         Measures {
             sample_count: self.samples,
-            timeline_cycles: Cycles::new(self.union.length()),
+            timeline_cycles: Cycles::new(self.whole_union.length()),
             work_cycles: Cycles::new(self.cycles),
             estimated_cycles: Cycles::new(self.estimated),
             useful_sum: Work::from_256ths(self.useful),
@@ -76,10 +87,10 @@ impl Tally {
 pub(crate) struct Worker<'p, 'a> {
     plan: &'p Plan<'a>,
     scratch: ChunkScratch,
-    /// By group, or by position of the tile in the block.
-    block: Vec<Tally>,
-    /// By group over all blocks; by tile, one for everything.
-    pub(crate) groups: Vec<Tally>,
+    /// By group; by tile, by position of the tile in the block.
+    pub(crate) tallies: Vec<Tally>,
+    /// By tile: everything in earlier blocks.
+    earlier: Tally,
     /// By tile: the figures of each tile with matching samples.
     pub(crate) tiles: Vec<(u32, Measures)>,
     pub(crate) places: Places,
@@ -96,8 +107,8 @@ impl<'p, 'a> Worker<'p, 'a> {
         Self {
             plan,
             scratch: ChunkScratch::new(),
-            block: tallies(if plan.by_tile { 0 } else { plan.group_count }),
-            groups: tallies(if plan.by_tile { 1 } else { plan.group_count }),
+            tallies: tallies(if plan.by_tile { 0 } else { plan.group_count }),
+            earlier: Tally::default(),
             tiles: Vec::new(),
             places: Places::new(plan),
             longest: Longest::new(plan.longest),
@@ -109,7 +120,7 @@ impl<'p, 'a> Worker<'p, 'a> {
         let tiles = block.tiles.len();
         self.places.begin_block(tiles);
         if self.plan.by_tile {
-            self.block.resize_with(tiles, Tally::default);
+            self.tallies.resize_with(tiles, Tally::default);
         }
         let mut scratch = std::mem::take(&mut self.scratch);
         for &chunk in &block.chunks {
@@ -139,9 +150,10 @@ impl<'p, 'a> Worker<'p, 'a> {
             durations: &scratch.duration[all.clone()],
             steps: &scratch.step[all],
         };
+        let mut visits = self.places.begin_piece(samples.local);
         let instants = plan.instants(tile);
         if instants == [None, None] {
-            self.add(&samples);
+            self.add(&samples, &mut visits);
         } else {
             let [at, at_offset] = instants;
             for index in 0..samples.starts.len() {
@@ -149,27 +161,27 @@ impl<'p, 'a> Worker<'p, 'a> {
                 let runs =
                     |cycle: Option<u64>| cycle.is_none_or(|cycle| runs_at(start, duration, cycle));
                 if runs(at) && runs(at_offset) {
-                    self.add(&samples.one(index));
+                    self.add(&samples.one(index), &mut visits);
                 }
             }
         }
-        self.places.end_piece(samples.local);
+        self.places.end_piece(samples.local, visits);
     }
 
-    fn add(&mut self, samples: &Samples<'_>) {
+    fn add(&mut self, samples: &Samples<'_>, visits: &mut Visits) {
         if self.plan.by_tile {
-            self.add_all::<true>(samples);
+            self.add_all::<true>(samples, visits);
         } else {
-            self.add_all::<false>(samples);
+            self.add_all::<false>(samples, visits);
         }
     }
 
-    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>) {
+    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, visits: &mut Visits) {
         let whole = samples
             .starts
             .partition_point(|&start| start < samples.origin);
         for at in 0..whole {
-            self.add_cut::<BY_TILE>(samples, at);
+            self.add_cut::<BY_TILE>(samples, at, visits);
         }
         let plan = self.plan;
         let columns = samples
@@ -188,8 +200,8 @@ impl<'p, 'a> Worker<'p, 'a> {
                 step_plan.group as usize
             };
             let offset = start - samples.origin;
-            self.block[group].add(step_plan, offset, cycles);
-            self.places.add(step_plan.place, u64::from(cycles));
+            self.tallies[group].add(step_plan, offset, cycles);
+            visits.add(step_plan.place, cycles);
             if u64::from(cycles) >= self.longest.floor() {
                 self.longest
                     .offer(samples.reference(at, offset, cycles, false));
@@ -198,7 +210,12 @@ impl<'p, 'a> Worker<'p, 'a> {
     }
 
     /// Adds what the crop leaves of a sample that starts before it: time without an estimate.
-    fn add_cut<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, at: usize) {
+    fn add_cut<const BY_TILE: bool>(
+        &mut self,
+        samples: &Samples<'_>,
+        at: usize,
+        visits: &mut Visits,
+    ) {
         let step = self.plan.steps[samples.steps[at] as usize];
         let before = samples.origin - samples.starts[at];
         let cycles = u64::from(samples.durations[at]).saturating_sub(before);
@@ -219,8 +236,8 @@ impl<'p, 'a> Worker<'p, 'a> {
             covered: 0,
             ..step
         };
-        self.block[group].add(&uncovered, 0, cycles);
-        self.places.add(step.place, u64::from(cycles));
+        self.tallies[group].add(&uncovered, 0, cycles);
+        visits.add(step.place, cycles);
         if u64::from(cycles) >= self.longest.floor() {
             self.longest.offer(samples.reference(at, 0, cycles, true));
         }
@@ -229,30 +246,45 @@ impl<'p, 'a> Worker<'p, 'a> {
     fn end_block(&mut self, block: &Block) {
         for (local, tile) in block.tiles.clone().enumerate() {
             let places = self.places.end_tile(self.plan, local);
-            if self.plan.by_tile && places > 0 {
-                let mut measures = self.block[local].measures();
-                measures.tile_count = 1;
-                measures.phase_count = places;
-                measures.phase_cycles = measures.work_cycles;
-                self.tiles.push((tile, measures));
+            if !self.plan.by_tile || places == 0 {
+                continue;
             }
+            let mut tally = std::mem::take(&mut self.tallies[local]);
+            let measures = tally.measures();
+            self.tiles.push((
+                tile,
+                Measures {
+                    tile_count: 1,
+                    phase_count: places,
+                    phase_cycles: measures.work_cycles,
+                    ..measures
+                },
+            ));
+            self.earlier.merge(tally);
         }
-        for (group, tally) in self.block.iter_mut().enumerate() {
-            let into = if self.plan.by_tile { 0 } else { group };
-            if tally.samples > 0 {
-                self.groups[into].merge(std::mem::take(tally));
-            }
-        }
+        self.tallies.iter_mut().for_each(Tally::end_block);
     }
 
     /// Adds what another worker of the same plan tallied.
     pub(crate) fn merge(&mut self, other: Self) {
-        for (mine, others) in self.groups.iter_mut().zip(other.groups) {
-            mine.merge(others);
+        if !self.plan.by_tile {
+            for (mine, others) in self.tallies.iter_mut().zip(other.tallies) {
+                mine.merge(others);
+            }
         }
+        self.earlier.merge(other.earlier);
         self.tiles.extend(other.tiles);
         self.places.merge(&other.places);
         self.longest.merge(other.longest);
+    }
+
+    /// Everything as one tally. The groups are empty afterwards.
+    pub(crate) fn take_all(&mut self) -> Tally {
+        let mut all = std::mem::take(&mut self.earlier);
+        for tally in &mut self.tallies {
+            all.merge(std::mem::take(tally));
+        }
+        all
     }
 }
 
