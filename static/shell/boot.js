@@ -4,18 +4,17 @@ import init from "./viewer.js";
 const saved = readTheme();
 if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
 
-const compiled = compile(new URL("./viewer_bg.wasm", import.meta.url));
-
-globalThis.ipuStack = {
-  startWorker() {
-    const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
-    compiled.then((module) => worker.postMessage(module));
-    return worker;
-  },
-};
-
 try {
-  await init({ module_or_path: await compiled });
+  const module = await compile(new URL("./viewer_bg.wasm", import.meta.url));
+  globalThis.ipuStack = {
+    startWorker() {
+      const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+      // Before any request: the worker takes its first message for the module.
+      worker.postMessage(module);
+      return worker;
+    },
+  };
+  await init({ module_or_path: module });
 } catch (error) {
   document.body.dataset.state = "failed";
   const notice = document.createElement("p");

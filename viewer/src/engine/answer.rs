@@ -1,9 +1,12 @@
 //! Answers from a report in memory: the only place that puts the page's questions to `analytics`.
 
+use std::collections::BTreeSet;
+
 use analytics::clock::{ClockKind, Frame, initial_sync_crop};
-use analytics::profile::{Condition, ProfileReport};
+use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
 use analytics::timeline::{self, Viewport};
+use analytics::units::StringId;
 use analytics::{query, text};
 
 use super::cause::Failure;
@@ -25,10 +28,14 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
             .map(analytics::units::Cycles::get)
     };
     let shared = run(ClockKind::Shared)?;
-    let named = report
-        .kernels()
+    let computing: BTreeSet<StringId> = report
+        .steps()
         .iter()
-        .map(|&id| (id.get(), report.string(id).to_owned()));
+        .filter(|step| step.kind == SampleKind::Compute)
+        .map(|step| step.kernel)
+        .collect();
+    let kernels = report.kernels().iter().filter(|id| computing.contains(id));
+    let named = kernels.map(|&id| (id.get(), report.string(id).to_owned()));
     Ok(Summary {
         name: name.to_owned(),
         bytes,

@@ -133,7 +133,7 @@ pub(crate) struct Summary {
     pub(crate) row_version: u32,
     /// Name and value pairs of the header.
     pub(crate) provenance: Vec<(String, String)>,
-    /// String id and name of every kernel that has a name.
+    /// String id and name of every kernel that computes, in order of first use.
     pub(crate) kernels: Vec<(u32, String)>,
 }
 
@@ -197,7 +197,7 @@ pub(crate) struct RasterAnswer {
     /// String id plus one of the kernel of each cell; 0 is none.
     #[serde(skip)]
     pub(crate) kernels: Vec<u32>,
-    /// Part of each cell that is not idle, in 1/255.
+    /// Part of each cell that is compute, in 1/255.
     #[serde(skip)]
     pub(crate) busy: Vec<u8>,
 }

@@ -231,7 +231,7 @@ fn cell_view(column: &'static Column, cell: &table::Cell) -> impl IntoView + use
     let is_unknown = cell.raw == "null";
     view! {
         <td data-testid=format!("cell-{}", column.id) data-column=column.id
-            data-raw=cell.raw.clone() class:bar=fill.is_some() class:unknown=is_unknown
+            data-raw=cell.raw.clone() class:share=fill.is_some() class:unknown=is_unknown
             style=("--fill", fill)>
             {cell.text.clone()}
         </td>

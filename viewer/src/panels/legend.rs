@@ -53,6 +53,9 @@ pub(crate) fn Legend() -> impl IntoView {
             {move || kinds().map(|(name, colour)| view! {
                 <li><i style:background-color=colour.css()></i>{name}</li>
             }).collect_view()}
+            <li class="hint">
+                "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag selects"
+            </li>
         </ul>
     }
 }

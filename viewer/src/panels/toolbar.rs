@@ -38,9 +38,6 @@ pub(crate) fn ViewControls() -> impl IntoView {
             <ClockChoice/>
             <Range/>
             <Focus/>
-            <span class="hint">
-                "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag selects"
-            </span>
         </div>
     }
 }

@@ -182,7 +182,10 @@ impl App {
                 }
             }),
             Answer::Opened(summary) => self.opened(*summary),
-            Answer::Table(table) => self.table.set(Some(Arc::new(table))),
+            Answer::Table(table) => {
+                self.ask_hash_once();
+                self.table.set(Some(Arc::new(table)));
+            }
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
             Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
@@ -207,7 +210,14 @@ impl App {
             summary.name = label;
         }
         self.load.set(LoadState::Ready(Arc::new(summary)));
-        if is_local && !browser::is_embedded() {
+    }
+
+    /// A local file is named by its hash in links. Figures come first: the hash reads the file
+    /// again.
+    fn ask_hash_once(self) {
+        let is_local = self.place.with_value(|place| *place == Place::Landing);
+        let is_first = self.table.with_untracked(Option::is_none);
+        if is_local && is_first && !browser::is_embedded() {
             self.ask(Request::Hash);
         }
     }

@@ -92,10 +92,17 @@ impl Ink {
             Focus::Kernel(focused) => kernel == focused && kind == CellKind::Compute,
             Focus::Nothing => false,
         };
-        if !lit {
-            return mixed(self.palette.idle, self.palette.dimmed, busy);
+        let ink = if lit {
+            self.kind(kind, kernel)
+        } else {
+            self.palette.dimmed
+        };
+        // Only compute has a share of the cell.
+        if kind == CellKind::Compute {
+            mixed(self.palette.idle, ink, busy)
+        } else {
+            ink
         }
-        mixed(self.palette.idle, self.kind(kind, kernel), busy)
     }
 
     fn kind(&self, kind: CellKind, kernel: u32) -> Colour {
@@ -133,7 +140,7 @@ impl Ink {
                 } else {
                     self.kind(kind, 0)
                 };
-                for level in from.div_ceil(65_535)..to.div_ceil(65_535).min(u64::from(rows)) {
+                for level in levels(from)..levels(to).min(u64::from(rows)) {
                     let row = rows as usize - 1 - usize::try_from(level).unwrap_or(0);
                     let at = (row * columns + column) * 4;
                     let Colour {
@@ -161,7 +168,12 @@ impl Ink {
     }
 }
 
-/// `ink` on `paper`, by how much of the cell is in use.
+/// Whole pixels of a height in 1/65535 of a pixel.
+const fn levels(height: u64) -> u64 {
+    (height + 32_767) / 65_535
+}
+
+/// `ink` on `paper`, by how much of the cell is compute.
 fn mixed(paper: Colour, ink: Colour, busy: u8) -> Colour {
     if busy == u8::MAX {
         return ink;
@@ -214,11 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn a_nearly_empty_cell_is_faint_but_there() {
-        let full = ink(None).cell(CellKind::Exchange as u8, 0, 255);
-        let faint = ink(None).cell(CellKind::Exchange as u8, 0, 1);
+    fn a_cell_with_little_compute_is_faint_but_there() {
+        let compute = CellKind::Compute as u8;
+        let (full, faint) = (
+            ink(None).cell(compute, 4, 255),
+            ink(None).cell(compute, 4, 1),
+        );
         assert_ne!(faint, full);
         assert_ne!(faint, Theme::Light.palette().idle);
+        let exchange = ink(None).cell(CellKind::Exchange as u8, 0, 0);
+        assert_eq!(exchange, Theme::Light.palette().exchange);
     }
 
     #[test]

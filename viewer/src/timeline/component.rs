@@ -1,5 +1,6 @@
 //! The timeline: a base canvas with the plot, an overlay canvas for the pointer, and the tooltip.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use leptos::html;
@@ -39,8 +40,9 @@ pub(crate) fn Timeline() -> impl IntoView {
             app.ask(Request::Raster(asked));
         }
     });
-    let picture = picture(app, derived);
-    let scene = move || plot_scene(app, derived, size, picture);
+    let picture = picture(derived, app.raster);
+    let backdrop = picture_of_run(app, derived);
+    let scene = move || plot_scene(app, derived, size, [backdrop, picture]);
     keep_painted(base, size, scene, move || {
         drawn.set(picture.with_untracked(|it| it.as_ref().map(|it| it.asked)));
     });
@@ -103,43 +105,74 @@ fn asked(app: App, viewport: Viewport, size: Size) -> Option<RasterAsked> {
     })
 }
 
-/// The newest cells as pixels; painted anew when the cells, the theme or the focus change.
-fn picture(app: App, derived: Derived) -> Memo<Option<Picture>> {
-    let count = StoredValue::new(0_u64);
+type Cells = RwSignal<Option<Arc<RasterAnswer>>>;
+type Pictures = Memo<Option<Picture>>;
+
+/// Cells as pixels; painted anew when the cells, the theme or the focus change.
+fn picture(derived: Derived, cells: Cells) -> Pictures {
     Memo::new(move |_| {
-        let raster: Arc<RasterAnswer> = app.raster.get()?;
+        let raster = cells.get()?;
         let ink: Arc<Ink> = derived.ink.get();
-        count.update_value(|count| *count += 1);
-        let bitmap = Arc::new(ink.cells(&raster, count.get_value()));
         Some(Picture {
             asked: raster.asked,
-            bitmap,
+            bitmap: Arc::new(ink.cells(&raster, next_id())),
         })
     })
+}
+
+/// The newest picture of the whole run: it stands in wherever finer cells are still on their way.
+fn picture_of_run(app: App, derived: Derived) -> Pictures {
+    let whole: Cells = RwSignal::new(None);
+    Effect::new(move |_| {
+        let newest = app.raster.get();
+        let viewport = derived.viewport.get_untracked();
+        let is_whole = newest
+            .as_ref()
+            .zip(viewport)
+            .is_some_and(|(raster, viewport)| {
+                let RasterAsked {
+                    from,
+                    to,
+                    tile_from,
+                    tile_to,
+                    ..
+                } = raster.asked;
+                from == 0 && to == viewport.run && (tile_from..tile_to) == (0..viewport.tile_count)
+            });
+        if is_whole || newest.is_none() {
+            whole.set(newest);
+        }
+    });
+    picture(derived, whole)
+}
+
+/// Bitmaps are told apart by number.
+fn next_id() -> u64 {
+    thread_local!(static NEXT: Cell<u64> = const { Cell::new(0) });
+    NEXT.set(NEXT.get() + 1);
+    NEXT.get()
 }
 
 fn plot_scene(
     app: App,
     derived: Derived,
     size: RwSignal<Size>,
-    picture: Memo<Option<Picture>>,
+    pictures: [Pictures; 2],
 ) -> Option<super::scene::Scene> {
     let viewport = derived.viewport.get()?;
     let summary = app.load.with(|load| load.summary().cloned())?;
     let clock = app.view.with(|view| view.clock);
     let palette = app.theme.get().palette();
-    picture.with(|picture| {
-        // Cells on another clock show other instants: they do not belong in this view.
-        let picture = picture.as_ref().filter(|it| it.asked.clock == clock);
-        Some(layout::plot(&PlotView {
-            size: size.get(),
-            viewport: &viewport,
-            picture,
-            tiles: &summary.tiles,
-            clock_hz: summary.clock_hz,
-            palette,
-        }))
-    })
+    // Cells on another clock show other instants: they do not belong in this view.
+    let pictures = pictures.map(|it| it.get().filter(|it| it.asked.clock == clock));
+    Some(layout::plot(&PlotView {
+        size: size.get(),
+        viewport: &viewport,
+        pictures: &pictures,
+        tiles: &summary.tiles,
+        clock_hz: summary.clock_hz,
+        palette,
+    }))
 }
 
 fn span_text(derived: Derived) -> String {

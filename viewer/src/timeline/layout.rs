@@ -7,7 +7,7 @@ use analytics::text;
 use analytics::units::Cycles;
 
 use super::axis;
-use super::scene::{Anchor, Bitmap, Rect, Scene};
+use super::scene::{Anchor, Bitmap, Rect, Scene, Shape};
 use super::viewport::Viewport;
 use crate::engine::protocol::{RasterAsked, TileNames};
 use crate::theme::Palette;
@@ -45,8 +45,8 @@ pub(crate) struct PlotView<'a> {
     pub(crate) size: Size,
     /// What is in view.
     pub(crate) viewport: &'a Viewport,
-    /// The newest pixels, of this view or of the one before.
-    pub(crate) picture: Option<&'a Picture>,
+    /// Pixels of this view or of earlier ones, later ones on top.
+    pub(crate) pictures: &'a [Option<Picture>],
     /// Labels of tiles.
     pub(crate) tiles: &'a TileNames,
     /// Tile clock in hertz; 0 is unknown.
@@ -70,10 +70,21 @@ pub(crate) fn plot(view: &PlotView<'_>) -> Scene {
     let mut scene = Scene::default();
     let rect = plot_rect(view.size);
     scene.fill(rect, view.palette.nothing);
-    if let Some(picture) = view.picture {
+    // What covers the whole plot hides what is below it.
+    let covers = |picture: &Picture| {
+        let target = target_rect(view.viewport, &picture.asked, rect);
+        let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
+        target.x <= rect.x
+            && target.y <= rect.y
+            && target.x + target.width >= right
+            && target.y + target.height >= bottom
+    };
+    let shown: Vec<&Picture> = view.pictures.iter().flatten().collect();
+    let first = shown.iter().rposition(|it| covers(it)).unwrap_or(0);
+    for picture in shown.into_iter().skip(first) {
         let target = target_rect(view.viewport, &picture.asked, rect);
         let bitmap = Arc::clone(&picture.bitmap);
-        scene.shapes.push(super::scene::Shape::Image {
+        scene.shapes.push(Shape::Image {
             bitmap,
             target,
             clip: rect,
@@ -218,7 +229,7 @@ pub(crate) fn strip(
     scene.fill(rect, palette.idle);
     if let Some(bitmap) = bitmap {
         let bitmap = Arc::clone(bitmap);
-        scene.shapes.push(super::scene::Shape::Image {
+        scene.shapes.push(Shape::Image {
             bitmap,
             target: rect,
             clip: rect,
@@ -298,5 +309,173 @@ fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
         },
     ] {
         scene.fill(edge, palette.accent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::view::Span;
+    use crate::theme::Theme;
+    use crate::timeline::paint::paint;
+    use crate::timeline::surface::RecordingSurface;
+    use analytics::clock::ClockKind;
+    use expect_test::{Expect, expect};
+
+    const SIZE: Size = Size {
+        width: 444.0,
+        height: 134.0,
+    };
+
+    fn drawn(scene: &Scene, expected: Expect) {
+        let mut surface = RecordingSurface::default();
+        paint(scene, &mut surface);
+        expected.assert_eq(&surface.log);
+    }
+
+    fn picture() -> Picture {
+        let asked = RasterAsked {
+            clock: ClockKind::Cropped,
+            from: 0,
+            to: 1_000,
+            columns: 400,
+            tile_from: 0,
+            tile_to: 4,
+            rows: 4,
+        };
+        let bitmap = Bitmap {
+            id: 7,
+            columns: 400,
+            rows: 4,
+            rgba: Vec::new(),
+        };
+        Picture {
+            asked,
+            bitmap: Arc::new(bitmap),
+        }
+    }
+
+    fn plot_of(viewport: &Viewport, pictures: &[Option<Picture>]) -> Scene {
+        plot(&PlotView {
+            size: SIZE,
+            viewport,
+            pictures,
+            tiles: &TileNames {
+                physical: vec![10, 11, 12, 13],
+            },
+            clock_hz: 1_000_000_000,
+            palette: Theme::Light.palette(),
+        })
+    }
+
+    #[test]
+    fn the_whole_run_fills_the_plot() {
+        let viewport = Viewport::whole(1_000, 4);
+        drawn(
+            &plot_of(&viewport, &[Some(picture())]),
+            expect![[r#"
+            clear
+            fill 44.0,34.0 400.0x100.0 #ffffffff
+            image 7 400x4 over 44.0,34.0 400.0x100.0 clip 44.0,34.0 400.0x100.0
+            fill 44.0,28.0 1.0x106.0 #d5dae06e
+            text 48.0,8.0 Start #1d2630ff "0"
+            text 48.0,22.0 Start #5c6873ff "0.000 µs"
+            fill 244.0,28.0 1.0x106.0 #d5dae06e
+            text 248.0,8.0 Start #1d2630ff "500"
+            text 248.0,22.0 Start #5c6873ff "0.500 µs"
+            text 2.0,8.0 Start #5c6873ff "cycles"
+            fill 44.0,33.0 400.0x1.0 #d5dae0ff
+            fill 40.0,34.0 4.0x1.0 #d5dae0ff
+            text 37.0,45.0 End #5c6873ff "10"
+            fill 40.0,59.0 4.0x1.0 #d5dae0ff
+            text 37.0,70.0 End #5c6873ff "11"
+            fill 40.0,84.0 4.0x1.0 #d5dae0ff
+            text 37.0,95.0 End #5c6873ff "12"
+            fill 40.0,109.0 4.0x1.0 #d5dae0ff
+            text 37.0,120.0 End #5c6873ff "13"
+            text 2.0,22.0 Start #5c6873ff "tile"
+        "#]],
+        );
+    }
+
+    #[test]
+    fn pixels_of_the_view_before_are_stretched_until_new_ones_come() {
+        let viewport = Viewport::whole(1_000, 4).with_span(Span { from: 500, to: 600 });
+        let scene = plot_of(&viewport, &[Some(picture())]);
+        let image = scene.shapes.iter().find_map(|shape| match shape {
+            Shape::Image { target, clip, .. } => Some((*target, *clip)),
+            _ => None,
+        });
+        let (target, clip) = image.expect("the picture is part of the scene");
+        assert_eq!(clip, plot_rect(SIZE));
+        assert_eq!((target.x, target.width), (GUTTER - 2_000.0, 4_000.0));
+    }
+
+    #[test]
+    fn only_pictures_that_show_are_painted() {
+        let images = |pictures: &[Option<Picture>]| {
+            let scene = plot_of(&Viewport::whole(1_000, 4), pictures);
+            let is_image = |it: &&Shape| matches!(it, Shape::Image { .. });
+            scene.shapes.iter().filter(is_image).count()
+        };
+        let mut part = picture();
+        part.asked.to = 500;
+        assert_eq!(images(&[Some(picture()), Some(part.clone())]), 2);
+        assert_eq!(images(&[Some(part), Some(picture())]), 1);
+        assert_eq!(images(&[None, None]), 0);
+    }
+
+    #[test]
+    fn the_overlay_has_a_cross_hair_with_its_cycle() {
+        let viewport = Viewport::whole(1_000, 4);
+        let marks = Marks {
+            pointer: Some((244.0, 84.0)),
+            selection: None,
+        };
+        let scene = overlay(SIZE, &viewport, marks, Theme::Dark.palette());
+        drawn(
+            &scene,
+            expect![[r#"
+            clear
+            fill 244.0,34.0 1.0x100.0 #6cb6ff96
+            fill 44.0,84.0 400.0x1.0 #6cb6ff96
+            fill 228.5,0.0 31.0x16.0 #6cb6ffff
+            text 244.0,8.0 Middle #1b2128ff "500"
+        "#]],
+        );
+    }
+
+    #[test]
+    fn the_overlay_is_empty_off_the_plot() {
+        let viewport = Viewport::whole(1_000, 4);
+        let marks = Marks {
+            pointer: Some((3.0, 84.0)),
+            selection: None,
+        };
+        let scene = overlay(SIZE, &viewport, marks, Theme::Dark.palette());
+        assert!(scene.shapes.is_empty());
+    }
+
+    #[test]
+    fn the_strip_veils_what_is_out_of_view() {
+        let viewport = Viewport::whole(1_000, 4).with_span(Span { from: 250, to: 500 });
+        let size = Size {
+            width: 444.0,
+            height: 40.0,
+        };
+        let scene = strip(size, &viewport, None, Theme::Light.palette());
+        drawn(
+            &scene,
+            expect![[r#"
+            clear
+            fill 44.0,0.0 400.0x40.0 #f1f3f5ff
+            fill 44.0,0.0 100.0x40.0 #ffffff96
+            fill 244.0,0.0 200.0x40.0 #ffffff96
+            fill 144.0,0.0 100.0x1.0 #0b5cadff
+            fill 144.0,39.0 100.0x1.0 #0b5cadff
+            fill 144.0,0.0 1.0x40.0 #0b5cadff
+            fill 243.0,0.0 1.0x40.0 #0b5cadff
+        "#]],
+        );
     }
 }
