@@ -137,7 +137,7 @@ pub const CSR_OUTGOING_BASE: u32 = 0xA7;
 pub const PUT_BASE_EVENTS: u32 = 13;
 
 const fn bits(word: u32, high: u32, low: u32) -> u32 {
-    (word >> low) & (((1_u64 << (high - low + 1)) - 1) as u32)
+    (word >> low) & (u32::MAX >> (31 + low - high))
 }
 
 #[expect(

@@ -21,6 +21,9 @@ pub struct OutOfRange {
     pub bytes: u32,
 }
 
+/// A range to write and a disjoint one to read.
+pub type WriteAndRead<'a> = (&'a mut [u8], &'a [u8]);
+
 /// SRAM of one tile.
 #[derive(Clone, Debug)]
 pub struct TileMemory {
@@ -106,7 +109,7 @@ impl TileMemory {
         &mut self,
         write: (Address, u32),
         read: (Address, u32),
-    ) -> Result<Option<(&mut [u8], &[u8])>, OutOfRange> {
+    ) -> Result<Option<WriteAndRead<'_>>, OutOfRange> {
         let (to, from) = (span(write.0, write.1)?, span(read.0, read.1)?);
         if to.start < from.end && from.start < to.end {
             return Ok(None);

@@ -4,4 +4,5 @@ pub mod arch;
 pub mod isa;
 pub mod memory;
 pub mod sram;
+pub mod supervisor;
 pub mod topology;

@@ -37,7 +37,7 @@ pub const REGION0_ELEMENTS: u32 = (INTERLEAVED - BASE) / ELEMENT_BYTES;
 const _: () = assert!(BYTES == 0x9_c000, "624 KiB");
 const _: () = assert!((INTERLEAVED - BASE).is_multiple_of(ELEMENT_BYTES));
 const _: () = assert!((END - INTERLEAVED).is_multiple_of(ELEMENT_PAIR_BYTES));
-const _: () = assert!(REGION0_ELEMENTS + (END - INTERLEAVED) / ELEMENT_PAIR_BYTES <= 32);
+const _: () = assert!(REGION0_ELEMENTS + (END - INTERLEAVED) / ELEMENT_PAIR_BYTES < 32);
 
 /// The element of a byte, 0..26, or `None` outside SRAM: 13 single elements, then 13 pairs.
 ///
@@ -64,9 +64,7 @@ pub const fn elements(address: Address, bytes: u32) -> Option<u32> {
         return None;
     };
     match (element(address), element(last)) {
-        (Some(low), Some(high)) => {
-            Some((((1_u64 << (high + 1)) - 1) as u32) & !((1_u32 << low) - 1))
-        }
+        (Some(low), Some(high)) => Some(((1 << (high + 1)) - 1) & !((1_u32 << low) - 1)),
         _ => None,
     }
 }

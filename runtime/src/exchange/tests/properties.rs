@@ -169,7 +169,7 @@ proptest! {
     ) {
         let mut memory = TileMemory::new();
         load(&mut memory, ROW, &words);
-        let base = |value: u32| 0x4_c000 + (value % 0x9_c000 & !7);
+        let base = |value: u32| 0x4_c000 + (value % 0x9_c000) / 8 * 8;
         let _ = decode_row(TileId::new(0), &memory, ROW, base(bases.0), base(bases.1));
     }
 }

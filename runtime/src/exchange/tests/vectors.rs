@@ -212,7 +212,7 @@ fn stand_alone_rows_meet_on_the_fabric() {
         let mut receiver = receiver.to_vec();
         receiver[1] |= topology.physical(TileId::new(s)).get();
         let mut rows = vec![None; usize::from(TILES)];
-        rows[usize::from(s)] = Some(decoded(&sender, 0, 0x6_0000));
+        rows[usize::from(s)] = Some(decoded(sender, 0, 0x6_0000));
         rows[usize::from(d)] = Some(decoded(&receiver, 0x9_0000, 0));
         let outcome = resolve(PhaseContext::default(), &rows, &topology).expect("a published pair");
         assert_eq!(outcome.horizons[usize::from(d)], end, "{s} to {d}");
