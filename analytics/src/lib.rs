@@ -10,6 +10,7 @@ pub mod clock;
 #[cfg(feature = "fixtures")]
 pub mod fixtures;
 pub mod format;
+pub mod inspect;
 pub mod profile;
 pub mod query;
 pub mod report;

@@ -5,6 +5,7 @@ use super::error::DecodeError;
 use super::profile_capnp::{activity_chunk, record as body};
 use super::record::Record;
 use crate::profile::{ActivityKind, ExchangeActivity, ProfileReport};
+use crate::units::PhysicalTile;
 
 /// Activities of a record, unless one sample alone has more.
 pub(crate) const ACTIVITIES_PER_CHUNK: usize = 65_536;
@@ -46,6 +47,41 @@ pub(crate) fn decode(
         }
     }
     Ok(Vec::new())
+}
+
+/// Calls `visit` for every sample with activities.
+pub(crate) fn visit(
+    report: &ProfileReport,
+    visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
+) -> Result<(), DecodeError> {
+    let pages = &report.pages[report.chunks.len()..];
+    for (entry, page) in report.activity_chunks.iter().zip(pages) {
+        let range = entry.bytes;
+        let bytes = page.bytes.as_ref().ok_or(DecodeError::PageMissing { range })?;
+        let record = Record::read(bytes, range.start)?;
+        let place = record.place;
+        let Some(body::Activities(chunk)) = record.which()? else {
+            return Err(place.corrupt("the index calls it an activity chunk"));
+        };
+        let chunk = chunk.map_err(place.wire())?;
+        let all = unpack(chunk).map_err(place.wire())?;
+        let all = all.map_err(|problem| place.corrupt(problem))?;
+        let tiles = chunk.get_tiles().map_err(place.wire())?;
+        let ordinals = chunk.get_ordinals().map_err(place.wire())?;
+        let counts = chunk.get_counts().map_err(place.wire())?;
+        let mut rest = &all[..];
+        for ((tile, ordinal), count) in tiles.iter().zip(ordinals.iter()).zip(counts.iter()) {
+            let list;
+            (list, rest) = rest
+                .split_at_checked(count as usize)
+                .ok_or_else(|| place.corrupt("a list passes its end"))?;
+            let tile = report
+                .tile_index(PhysicalTile::new(tile))
+                .ok_or_else(|| place.corrupt("it names a tile that was not profiled"))?;
+            visit(tile, ordinal, list);
+        }
+    }
+    Ok(())
 }
 
 /// Which activities of the chunk belong to a sample.

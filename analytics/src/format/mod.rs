@@ -30,6 +30,6 @@ pub use range::ByteRange;
 pub use sniff::{FileKind, sniff};
 pub use write::ProfileWriter;
 
-pub(crate) use activities::decode as decode_activities;
+pub(crate) use activities::{decode as decode_activities, visit as visit_activities};
 pub(crate) use open::supply_page;
 pub(crate) use samples::decode as decode_samples;

@@ -234,6 +234,18 @@ impl ProfileReport {
         self.summary.as_ref()
     }
 
+    /// Calls `visit` for every sample with scheduled transfers: tile index, ordinal in the tile's list,
+    /// transfers. Each activity chunk is decoded once.
+    ///
+    /// # Errors
+    /// [`DecodeError::PageMissing`] where a page was not supplied, else a corrupt chunk.
+    pub fn visit_activities(
+        &self,
+        visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
+    ) -> Result<(), DecodeError> {
+        crate::format::visit_activities(self, visit)
+    }
+
     /// Byte ranges of the sample and activity pages that are not here; empty when all are.
     #[must_use]
     pub fn pages_missing(&self) -> Vec<ByteRange> {

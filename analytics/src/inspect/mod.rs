@@ -1,0 +1,178 @@
+//! The figures of a profile as a file: a report in, seventeen counts and sums out.
+//!
+//! Intervals inside exchanges are *scheduled*, not measured. They are placed in the measured exchange
+//! of their (epoch, phase): its window runs from the latest entry to the latest exit over all tiles,
+//! and the schedule, as long as the longest horizon, ends with the window. Everything is on the shared
+//! clock and nothing is cropped.
+
+mod roles;
+
+use crate::format::DecodeError;
+use crate::profile::{ActivityKind, ChunkScratch, ProfileReport, SampleKind};
+use roles::RoleCycles;
+
+/// Counts and sums over a whole profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inspection {
+    /// Tile clock in hertz; 0 is unknown.
+    pub clock_hz: u64,
+    /// Profiled tiles, those without samples included.
+    pub tiles: u64,
+    /// All samples.
+    pub samples: u64,
+    /// Samples of kind exchange.
+    pub exchange_samples: u64,
+    /// Those with scheduled transfers in an exchange of known horizon.
+    pub described_exchange_samples: u64,
+    /// Scheduled intervals in which the tile sends.
+    pub send_intervals: u64,
+    /// Scheduled intervals in which the tile receives.
+    pub receive_intervals: u64,
+    /// Scheduled intervals in which the partner borrows the tile's transmit lane.
+    pub partner_busy_intervals: u64,
+    /// Tile-cycles in which a tile sends, by the schedule.
+    pub send_cycles: u64,
+    /// Tile-cycles in which a tile receives, by the schedule.
+    pub receive_cycles: u64,
+    /// Tile-cycles in which a tile does both; part of the two above.
+    pub simultaneous_cycles: u64,
+    /// Tile-cycles in which the partner borrows the transmit lane, by the schedule.
+    pub partner_busy_cycles: u64,
+    /// Tile-cycles of exchange windows in which a tile does none of the three.
+    pub exchange_idle_cycles: u64,
+    /// Sum over exchanges of known horizon of last exit − last entry.
+    pub measured_exchange_cycles: u64,
+    /// Sum of their horizons.
+    pub scheduled_exchange_cycles: u64,
+    /// Sum over the same of last entry − first entry.
+    pub arrival_wait_cycles: u64,
+    /// Sum over the same of what measured exceeds scheduled.
+    pub boundary_cycles: u64,
+}
+
+/// One exchange over all tiles, on the shared clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    first_entry: u64,
+    last_entry: u64,
+    last_exit: u64,
+    /// Longest horizon in cycles; 0 is unknown.
+    horizon: u64,
+}
+
+/// An exchange sample of non-zero length.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    ordinal: u64,
+    start: u64,
+    end: u64,
+    /// Row in [`ProfileReport::phases`].
+    phase: u32,
+}
+
+/// Counts and sums of `report`.
+///
+/// # Errors
+/// Where a sample or activity chunk cannot be decoded.
+pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
+    let mut found = Inspection {
+        clock_hz: report.header().clock_hz,
+        tiles: report.tiles().len() as u64,
+        samples: report.sample_count(),
+        ..Inspection::default()
+    };
+    let (visits, windows) = exchanges(report, &mut found)?;
+    add_windows(&windows, &mut found);
+    // Until a transfer is seen, a visit to a scheduled exchange is idle from end to end.
+    let of_phase = |visit: &Visit| windows[visit.phase as usize].filter(|it| it.horizon > 0);
+    let mut idle: u64 = visits
+        .iter()
+        .flatten()
+        .filter_map(|visit| of_phase(visit).map(|it| roles::visible(&it, visit.start, visit.end)))
+        .map(|visible| visible.end - visible.start)
+        .sum();
+    report.visit_activities(&mut |tile, ordinal, activities| {
+        for activity in activities {
+            match activity.kind {
+                ActivityKind::Send => found.send_intervals += 1,
+                ActivityKind::Receive => found.receive_intervals += 1,
+                ActivityKind::PartnerBusy => found.partner_busy_intervals += 1,
+                ActivityKind::Unknown(_) => {}
+            }
+        }
+        let of_tile = &visits[tile as usize];
+        let visit = of_tile.binary_search_by_key(&ordinal, |visit| visit.ordinal);
+        let Some(visit) = visit.ok().map(|at| &of_tile[at]) else { return };
+        let Some(window) = of_phase(visit).filter(|_| !activities.is_empty()) else { return };
+        found.described_exchange_samples += 1;
+        let cycles = RoleCycles::of(activities, &window, visit.start, visit.end);
+        found.send_cycles += cycles.send;
+        found.receive_cycles += cycles.receive;
+        found.simultaneous_cycles += cycles.simultaneous;
+        found.partner_busy_cycles += cycles.partner_busy;
+        idle = idle.saturating_sub(cycles.busy);
+    })?;
+    found.exchange_idle_cycles = idle;
+    Ok(found)
+}
+
+/// The exchange samples of each tile by ordinal, and the window of each phase row that has some.
+fn exchanges(
+    report: &ProfileReport,
+    found: &mut Inspection,
+) -> Result<(Vec<Vec<Visit>>, Vec<Option<Window>>), DecodeError> {
+    let mut visits: Vec<Vec<Visit>> = vec![Vec::new(); report.tiles().len()];
+    let mut windows: Vec<Option<Window>> = vec![None; report.phases().len()];
+    let mut scratch = ChunkScratch::new();
+    for index in 0..report.chunks().len() {
+        report.decode_chunk(index, &mut scratch)?;
+        for span in &scratch.spans {
+            let first = span.samples.start as usize;
+            for at in first..span.samples.end as usize {
+                let step = &report.steps()[scratch.step[at] as usize];
+                if step.kind != SampleKind::Exchange {
+                    continue;
+                }
+                found.exchange_samples += 1;
+                let (start, duration) = (scratch.start[at], u64::from(scratch.duration[at]));
+                if duration == 0 {
+                    continue;
+                }
+                let visit = Visit {
+                    ordinal: span.first_ordinal + (at - first) as u64,
+                    start,
+                    end: start + duration,
+                    phase: step.phase_row,
+                };
+                visits[span.tile as usize].push(visit);
+                let window = &mut windows[step.phase_row as usize];
+                *window = Some(widen(*window, &visit, step.event_cycles));
+            }
+        }
+    }
+    Ok((visits, windows))
+}
+
+fn widen(window: Option<Window>, visit: &Visit, event_cycles: u32) -> Window {
+    let horizon = u64::from(event_cycles);
+    let Visit { start, end, .. } = *visit;
+    match window {
+        None => Window { first_entry: start, last_entry: start, last_exit: end, horizon },
+        Some(it) => Window {
+            first_entry: it.first_entry.min(start),
+            last_entry: it.last_entry.max(start),
+            last_exit: it.last_exit.max(end),
+            horizon: it.horizon.max(horizon),
+        },
+    }
+}
+
+fn add_windows(windows: &[Option<Window>], found: &mut Inspection) {
+    for window in windows.iter().flatten().filter(|window| window.horizon > 0) {
+        let measured = window.last_exit - window.last_entry;
+        found.measured_exchange_cycles += measured;
+        found.scheduled_exchange_cycles += window.horizon;
+        found.arrival_wait_cycles += window.last_entry - window.first_entry;
+        found.boundary_cycles += measured.saturating_sub(window.horizon);
+    }
+}

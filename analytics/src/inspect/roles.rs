@@ -1,0 +1,106 @@
+//! What a tile's exchange port does during one visit: scheduled intervals in, cycles by role out.
+
+use std::ops::Range;
+
+use super::Window;
+use crate::profile::{ActivityKind, ExchangeActivity};
+
+/// Cycles of one visit by role. Overlapping intervals of one role count once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RoleCycles {
+    pub(super) send: u64,
+    pub(super) receive: u64,
+    /// Sending and receiving.
+    pub(super) simultaneous: u64,
+    pub(super) partner_busy: u64,
+    /// In at least one role.
+    pub(super) busy: u64,
+}
+
+/// The part of a visit, `start..end`, in which its exchange runs: after the last tile has entered.
+pub(super) fn visible(window: &Window, start: u64, end: u64) -> Range<u64> {
+    let from = window.last_entry.max(start);
+    from..end.min(window.last_exit).max(from)
+}
+
+impl RoleCycles {
+    /// Sweeps over `activities`, placed so that the schedule ends with the window, and clamped to the
+    /// visit.
+    pub(super) fn of(
+        activities: &[ExchangeActivity],
+        window: &Window,
+        start: u64,
+        end: u64,
+    ) -> Self {
+        let visible = visible(window, start, end);
+        let origin = i128::from(window.last_exit) - i128::from(window.horizon);
+        let place = |event: u32| {
+            let at = origin + i128::from(event);
+            let clamped = at.clamp(i128::from(visible.start), i128::from(visible.end));
+            u64::try_from(clamped).unwrap_or(visible.start)
+        };
+        let mut edges: Vec<(u64, usize, i32)> = Vec::with_capacity(activities.len() * 2);
+        for activity in activities {
+            let Some(role) = role(activity.kind) else { continue };
+            let (from, to) = (place(activity.start), place(activity.end));
+            if from < to {
+                edges.push((from, role, 1));
+                edges.push((to, role, -1));
+            }
+        }
+        edges.sort_unstable_by_key(|edge| edge.0);
+        let mut cycles = Self::default();
+        let mut depth = [0i32; 3];
+        let mut before = visible.start;
+        for (at, role, change) in edges {
+            cycles.add(depth, at - before);
+            depth[role] += change;
+            before = at;
+        }
+        cycles
+    }
+
+    fn add(&mut self, depth: [i32; 3], cycles: u64) {
+        let [send, receive, partner] = depth.map(|depth| depth > 0);
+        let when = |holds: bool| if holds { cycles } else { 0 };
+        self.send += when(send);
+        self.receive += when(receive);
+        self.simultaneous += when(send && receive);
+        self.partner_busy += when(partner);
+        self.busy += when(send || receive || partner);
+    }
+}
+
+fn role(kind: ActivityKind) -> Option<usize> {
+    match kind {
+        ActivityKind::Send => Some(0),
+        ActivityKind::Receive => Some(1),
+        ActivityKind::PartnerBusy => Some(2),
+        ActivityKind::Unknown(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn activity(kind: ActivityKind, start: u32, end: u32) -> ExchangeActivity {
+        ExchangeActivity { kind, start, end, fanout: 1, paired: false }
+    }
+
+    #[test]
+    fn roles_are_placed_from_the_end_and_count_overlaps_once() {
+        let window = Window { first_entry: 80, last_entry: 100, last_exit: 123, horizon: 13 };
+        let activities = [
+            activity(ActivityKind::Send, 2, 8),
+            activity(ActivityKind::Send, 4, 6),
+            activity(ActivityKind::Receive, 4, 10),
+            activity(ActivityKind::PartnerBusy, 1, 12),
+        ];
+        let whole = RoleCycles { send: 6, receive: 6, simultaneous: 4, partner_busy: 11, busy: 11 };
+        assert_eq!(RoleCycles::of(&activities, &window, 90, 123), whole);
+        // A visit that ends at event 5 of the schedule, which starts at 110.
+        let cut = RoleCycles { send: 3, receive: 1, simultaneous: 1, partner_busy: 4, busy: 4 };
+        assert_eq!(RoleCycles::of(&activities, &window, 90, 115), cut);
+    }
+}
