@@ -1,7 +1,4 @@
-//! Profiles of tiled accelerators: decode, measure, aggregate, query.
-//!
-//! Bytes go in, values come out. Nothing here touches a file, a socket, a clock or the screen, so the
-//! browser and the command line run the same engine.
+#![doc = include_str!("../README.md")]
 
 pub mod aggregate;
 #[cfg(feature = "chart")]
