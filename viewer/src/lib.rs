@@ -17,7 +17,7 @@ mod timeline;
 pub fn start() {
     console_error_panic_hook::set_once();
     match engine::worker::scope() {
-        Some(scope) => engine::worker::run(scope),
+        Some(scope) => engine::worker::run(&scope),
         None => leptos::mount::mount_to_body(app::Page),
     }
 }

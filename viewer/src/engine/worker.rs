@@ -42,7 +42,7 @@ struct Worker {
 }
 
 /// Serves questions until the page ends the worker.
-pub(crate) fn run(scope: DedicatedWorkerGlobalScope) {
+pub(crate) fn run(scope: &DedicatedWorkerGlobalScope) {
     let worker = Rc::new(Worker {
         scope: scope.clone(),
         open: RefCell::new(None),

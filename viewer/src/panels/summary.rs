@@ -140,81 +140,77 @@ fn hertz(clock_hz: u64) -> String {
     format!("{} GHz", text::decimal(gigahertz, 3))
 }
 
-fn badges(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Badge> {
-    let mut badges = Vec::new();
-    let mut push = |id, text: String, meaning: &str, warns| {
-        badges.push(Badge {
+impl Badge {
+    fn new(id: &'static str, text: impl Into<String>, meaning: &str) -> Self {
+        let (text, meaning) = (text.into(), meaning.to_owned());
+        Self {
             id,
             text,
-            meaning: meaning.to_owned(),
-            warns,
-        });
-    };
-    match summary.simulated {
-        Some(true) => push(
-            "simulated",
-            "simulated".to_owned(),
-            "The counters come from the cycle-level simulator, not from hardware",
-            false,
-        ),
-        Some(false) => push(
-            "hardware",
-            "hardware".to_owned(),
-            "Read from a device",
-            false,
-        ),
-        None => push(
-            "origin-unknown",
-            "origin unknown".to_owned(),
-            "The file does not say whether a device or a simulator made it",
-            false,
-        ),
+            meaning,
+            warns: false,
+        }
     }
+
+    fn warning(self) -> Self {
+        Self {
+            warns: true,
+            ..self
+        }
+    }
+}
+
+fn badges(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Badge> {
+    let mut badges = vec![origin(summary.simulated)];
     if !summary.target.is_empty() {
-        push(
-            "target",
-            summary.target.clone(),
-            "The machine of the profile",
-            false,
-        );
+        let target = summary.target.as_str();
+        badges.push(Badge::new("target", target, "The machine of the profile"));
     }
     if summary.row_version > 0 {
         let text = format!("row format {}", summary.row_version);
-        push(
+        badges.push(Badge::new(
             "row-format",
             text,
             "Converted from the row format while opening",
-            false,
-        );
+        ));
     }
     if clock == ClockKind::Cropped && summary.crop > 0 {
         let text = format!("cropped by {}", text::count(summary.crop));
-        push(
+        badges.push(Badge::new(
             "cropped",
             text,
             "Cycles before the last tile began are cut off",
-            false,
-        );
+        ));
     }
     if summary.wrapped {
         let meaning = "A 32-bit cycle counter passed its end during the run; it is unwrapped here";
-        push("wrapped", "counter wraps".to_owned(), meaning, false);
+        badges.push(Badge::new("wrapped", "counter wraps", meaning));
     }
     if let Some(at) = summary.truncated_at {
         let text = format!("truncated at byte {}", text::count(at));
         let meaning = "The file has no end: what was written before is shown, the rest is missing";
-        push("truncated", text, meaning, true);
+        badges.push(Badge::new("truncated", text, meaning).warning());
     }
     if table.is_some_and(is_partly_covered) {
         let meaning = "Some samples of the table have no work estimate; ≥ marks lower bounds";
-        push(
-            "partial-coverage",
-            "partial coverage".to_owned(),
-            meaning,
-            true,
-        );
+        badges.push(Badge::new("partial-coverage", "partial coverage", meaning).warning());
     }
     badges
+}
+
+fn origin(simulated: Option<bool>) -> Badge {
+    match simulated {
+        Some(true) => Badge::new(
+            "simulated",
+            "simulated",
+            "The counters come from the cycle-level simulator, not from hardware",
+        ),
+        Some(false) => Badge::new("hardware", "hardware", "Read from a device"),
+        None => Badge::new(
+            "origin-unknown",
+            "origin unknown",
+            "The file does not say whether a device or a simulator made it",
+        ),
+    }
 }
 
 /// Whether some, but not all, of the table's cycles have an estimate.

@@ -34,7 +34,7 @@ pub(crate) fn Timeline() -> impl IntoView {
         NodeRef::<html::Canvas>::new(),
     );
     follow_size(host, size);
-    let asked = Memo::new(move |_| asked(app, derived.viewport.get()?, size.get()));
+    let asked = Memo::new(move |_| asked(app, &derived.viewport.get()?, size.get()));
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
             app.ask(Request::Raster(asked));
@@ -88,7 +88,7 @@ pub(crate) fn Timeline() -> impl IntoView {
 }
 
 /// The cells that fill the plot, one for each device pixel.
-fn asked(app: App, viewport: Viewport, size: Size) -> Option<RasterAsked> {
+fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
     if size.width <= 0.0 {
         return None;
     }
