@@ -78,6 +78,7 @@ impl Longest {
         }
     }
 
+    #[cfg(feature = "native")]
     pub(crate) fn merge(&mut self, other: Self) {
         for Reverse(sample) in other.kept.into_vec() {
             self.offer(sample);

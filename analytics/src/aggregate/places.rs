@@ -155,6 +155,7 @@ impl Places {
         }
     }
 
+    #[cfg(feature = "native")]
     /// Adds the maxima and counts of other tiles.
     pub(crate) fn merge(&mut self, other: &Self) {
         let maximum = |mine: &mut [u64], others: &[u64]| {

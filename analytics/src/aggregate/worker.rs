@@ -265,6 +265,7 @@ impl<'p, 'a> Worker<'p, 'a> {
         self.tallies.iter_mut().for_each(Tally::end_block);
     }
 
+    #[cfg(feature = "native")]
     /// Adds what another worker of the same plan tallied.
     pub(crate) fn merge(&mut self, other: Self) {
         if !self.plan.by_tile {
@@ -304,7 +305,7 @@ struct Samples<'s> {
 
 impl<'s> Samples<'s> {
     /// The sample at `index` alone.
-    fn one(&self, index: usize) -> Samples<'s> {
+    fn one(&self, index: usize) -> Self {
         Samples {
             ordinal: self.ordinal + index as u64,
             starts: &self.starts[index..=index],
