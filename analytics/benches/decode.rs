@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::sync::OnceLock;
 
-use analytics::format::open_bytes;
+use analytics::format::{open_bytes, row};
 use analytics::profile::{ChunkScratch, ProfileReport};
 use analytics::synth::{SynthOptions, generate_bytes};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -95,6 +95,21 @@ fn benches(criterion: &mut Criterion) {
         .throughput(Throughput::Elements(small.samples));
     group.bench_function("generate and write", |bencher| {
         bencher.iter(|| generate_bytes(black_box(&small)));
+    });
+    group.finish();
+    let large = SynthOptions {
+        samples: 300_000,
+        ..SynthOptions::default()
+    };
+    let columnar = generate_bytes(&large).expect("the options are valid");
+    let report = open_bytes(columnar).expect("the profile is whole");
+    let rows = row::encode(&report).expect("the profile is small enough");
+    let mut group = criterion.benchmark_group("row, 0.3 M samples");
+    group
+        .sample_size(10)
+        .throughput(Throughput::Bytes(rows.len() as u64));
+    group.bench_function("to columnar", |bencher| {
+        bencher.iter(|| row::to_columnar(black_box(&rows)));
     });
     group.finish();
 }

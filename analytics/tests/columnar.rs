@@ -610,6 +610,33 @@ fn inactive_computes_are_idle_and_remember_what_was_recorded() {
     );
 }
 
+fn small() -> Vec<u8> {
+    use std::sync::OnceLock;
+    static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
+    let options = SynthOptions {
+        samples: 900,
+        tiles: 30,
+        seed: 1,
+        activities: true,
+    };
+    SMALL
+        .get_or_init(|| generate_bytes(&options).unwrap())
+        .clone()
+}
+
+/// Whatever the bytes, opening and decoding end, with a value or an error.
+fn use_all(bytes: &[u8]) {
+    if let Ok(report) = open_slice(bytes) {
+        let mut scratch = ChunkScratch::new();
+        for index in 0..report.chunks().len() {
+            let _ = report.decode_chunk(index, &mut scratch);
+        }
+        for tile in 0..report.tiles().len().min(50) {
+            let _ = report.activities(tile as u32, 1);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
@@ -617,33 +644,35 @@ proptest! {
     fn damaged_files_never_panic(
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         cut in prop::option::of(any::<prop::sample::Index>()),
-        repair in any::<bool>(),
+        without_trailer in any::<bool>(),
     ) {
-        use std::sync::OnceLock;
-        static SMALL: OnceLock<Vec<u8>> = OnceLock::new();
-        let small = SMALL.get_or_init(|| {
-            let options = SynthOptions { samples: 900, tiles: 30, seed: 1, activities: true };
-            generate_bytes(&options).unwrap()
-        });
-        let mut bytes = small.clone();
+        let mut bytes = small();
         for (at, value) in edits {
             let at = at.index(bytes.len());
             bytes[at] = value;
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
-        } else if repair {
-            // Without a trailer no checksum shields the records.
+        } else if without_trailer {
+            // No checksum shields the records then.
             bytes.truncate(bytes.len() - 64);
         }
-        if let Ok(report) = open_slice(&bytes) {
-            let mut scratch = ChunkScratch::new();
-            for index in 0..report.chunks().len() {
-                let _ = report.decode_chunk(index, &mut scratch);
-            }
-            for tile in 0..report.tiles().len().min(50) {
-                let _ = report.activities(tile as u32, 1);
-            }
+        use_all(&bytes);
+    }
+
+    #[test]
+    fn indices_that_lie_with_a_valid_checksum_never_panic(
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let mut bytes = small();
+        let end = bytes.len();
+        let index = u64::from_le_bytes(bytes[end - 24..end - 16].try_into().unwrap()) as usize;
+        for (at, value) in edits {
+            let at = index + at.index(end - 4 - index);
+            bytes[at] = value;
         }
+        let checksum = crc32c::crc32c(&bytes[index..end - 4]);
+        bytes[end - 4..].copy_from_slice(&checksum.to_le_bytes());
+        use_all(&bytes);
     }
 }
