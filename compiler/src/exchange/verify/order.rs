@@ -3,8 +3,6 @@
 //! For each such word the uses by list order and the uses by event are two strings of writes and
 //! reads that must be equal, reads between two writes in any order.
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use super::super::transfer::Transfer;
@@ -25,8 +23,8 @@ struct Use {
     moves: bool,
 }
 
-/// A use of one word: when, whether it writes, the other end.
-type WordUse = (u32, bool, u16, u32);
+/// A use of one word: its address, when, whether it writes, the other end.
+type WordUse = (u32, u32, bool, u16, u32);
 
 /// Compares both orders on every tile.
 pub(super) fn check(
@@ -47,10 +45,12 @@ pub(super) fn check(
             let (wanted, done) = (strings(&wanted[tile], ranges), strings(&done[tile], ranges));
             let differs = wanted
                 .iter()
-                .find(|(address, uses)| done.get(address) != Some(uses));
-            match differs {
+                .zip(&done)
+                .find(|(wanted, done)| wanted != done);
+            let beyond = wanted.get(done.len()).or(done.get(wanted.len()));
+            match differs.map(|(wanted, done)| wanted.min(done)).or(beyond) {
                 None => Ok(()),
-                Some((&address, _)) => Err(VerifyError::Order {
+                Some(&(address, ..)) => Err(VerifyError::Order {
                     tile: logical(tile),
                     address,
                 }),
@@ -137,9 +137,10 @@ fn contested(uses: &[Use]) -> Vec<(u32, u32)> {
     ranges
 }
 
-/// The uses of each contested word in order of time, sorted by other end between two writes.
-fn strings(uses: &[Use], ranges: &[(u32, u32)]) -> BTreeMap<u32, Vec<WordUse>> {
-    let mut words: BTreeMap<u32, Vec<WordUse>> = BTreeMap::new();
+/// The uses of the contested words by address and in order of time, where time is the number of
+/// writes so far: uses between two writes are sorted by their other end.
+fn strings(uses: &[Use], ranges: &[(u32, u32)]) -> Vec<WordUse> {
+    let mut words: Vec<WordUse> = Vec::new();
     for each in uses {
         let end = each.address + 4 * each.words;
         let first = ranges.partition_point(|&(_, to)| to <= each.address);
@@ -151,24 +152,19 @@ fn strings(uses: &[Use], ranges: &[(u32, u32)]) -> BTreeMap<u32, Vec<WordUse>> {
                 } else {
                     each.time
                 };
-                let one = (
-                    time,
-                    each.write,
-                    each.other_tile,
-                    each.other_address + offset,
-                );
-                words.entry(address).or_default().push(one);
+                let other_address = each.other_address + offset;
+                words.push((address, time, each.write, each.other_tile, other_address));
             }
         }
     }
-    for uses in words.values_mut() {
-        uses.sort_unstable();
+    words.sort_unstable();
+    for uses in words.chunk_by_mut(|a, b| a.0 == b.0) {
         let mut writes = 0;
-        for (time, write, ..) in uses.iter_mut() {
+        for (_, time, write, ..) in uses {
             writes += u32::from(*write);
             *time = writes;
         }
-        uses.sort_unstable();
     }
+    words.sort_unstable();
     words
 }
