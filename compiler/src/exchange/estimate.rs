@@ -6,15 +6,14 @@ use analytics::units::{Cycles, TileId};
 
 use super::transfer::Transfer;
 
-/// Events that a message costs its sender beyond its words: gaps that first-fit leaves. Fit to
-/// scheduled random exchanges (see `benches/exchange.rs`).
-const SEND_GAP_PERCENT: u64 = 8;
-/// Events from the busiest endpoint's last word to the end of the longest row, typical. Fit
-/// likewise; landing is 52 to 96 events after selection by the route model, and a row ends five
-/// later.
-const TAIL: u64 = 110;
+/// Events that the busiest endpoint waits between messages, in hundredths of its words. Fit to the
+/// three exchanges of `benches/exchange.rs`, where first fit leaves 2.5 to 5.
+const GAP_PERCENT: u64 = 4;
+/// Events from the busiest endpoint's last word to the end of the longest row, typical: 65 from
+/// leaving to landing on average by the route model, five to the return, the rest a fit as above.
+const TAIL: u64 = 100;
 
-/// Words and messages that each tile sends and receives.
+/// Words that each tile sends and receives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loads {
     sent: Vec<u64>,
@@ -65,7 +64,7 @@ impl Loads {
             return Cycles::ZERO;
         }
         let busiest = self.endpoint_bound().get();
-        Cycles::new(busiest + busiest * SEND_GAP_PERCENT / 100 + TAIL)
+        Cycles::new(busiest + busiest * GAP_PERCENT / 100 + TAIL)
     }
 }
 

@@ -51,82 +51,66 @@ impl Piece {
         }
     }
 
-    /// The piece as two of the same effect, one more word long; `None` for a single event.
-    fn halves(self) -> Option<(Self, Self)> {
-        let rest = |events: u32| events.checked_sub(1).filter(|&rest| rest > 0);
-        let halves = match self {
-            Self::Delay { events } => (
-                Self::Delay { events: 1 },
-                Self::Delay {
-                    events: rest(events)?,
-                },
-            ),
-            Self::DelayControl { events, write } => {
-                let events = rest(events)?;
-                (
-                    Self::Delay { events: 1 },
-                    Self::DelayControl { events, write },
-                )
-            }
+    /// The same piece over another number of events.
+    const fn over(self, events: u32) -> Self {
+        let items = events;
+        match self {
+            Self::Delay { .. } => Self::Delay { events },
+            Self::DelayControl { write, .. } => Self::DelayControl { events, write },
             Self::Send {
+                address, control, ..
+            } => Self::Send {
                 items,
                 address,
                 control,
-            } => {
-                let items = rest(items)?;
-                (
-                    Self::Send {
-                        items: 1,
-                        address,
-                        control,
-                    },
-                    Self::SendOff { items, control },
-                )
-            }
-            Self::SendOff { items, control } => {
-                let items = rest(items)?;
-                (
-                    Self::SendOff { items: 1, control },
-                    Self::SendOff { items, control },
-                )
-            }
-            Self::SendControl {
+            },
+            Self::SendOff { control, .. } => Self::SendOff { items, control },
+            Self::SendControl { control, write, .. } => Self::SendControl {
                 items,
                 control,
                 write,
-            } => {
-                let items = rest(items)?;
-                let first = Self::SendControl {
-                    items: 1,
-                    control,
-                    write,
-                };
-                (first, Self::SendOff { items, control })
-            }
+            },
             Self::Pair {
+                address,
+                control,
+                source,
+                pointer,
+                ..
+            } => Self::Pair {
                 items,
                 address,
                 control,
                 source,
                 pointer,
-            } => {
-                let items = rest(items)?;
-                let first = Self::Pair {
-                    items: 1,
-                    address,
-                    control,
-                    source,
-                    pointer,
-                };
-                let second = if control == 0 {
-                    Self::Delay { events: items }
-                } else {
-                    Self::SendOff { items, control }
-                };
-                (first, second)
+            },
+        }
+    }
+
+    /// The piece as two of the same effect, one more word long; `None` for a single event.
+    fn halves(self) -> Option<(Self, Self)> {
+        let (Self::Delay { events: all }
+        | Self::DelayControl { events: all, .. }
+        | Self::Send { items: all, .. }
+        | Self::SendOff { items: all, .. }
+        | Self::SendControl { items: all, .. }
+        | Self::Pair { items: all, .. }) = self;
+        let rest = all.checked_sub(1).filter(|&rest| rest > 0)?;
+        Some(match self {
+            Self::Delay { .. } | Self::DelayControl { .. } => {
+                (Self::Delay { events: 1 }, self.over(rest))
             }
-        };
-        Some(halves)
+            Self::Pair { control: 0, .. } => (self.over(1), Self::Delay { events: rest }),
+            Self::Send { control, .. }
+            | Self::SendOff { control, .. }
+            | Self::SendControl { control, .. }
+            | Self::Pair { control, .. } => (
+                self.over(1),
+                Self::SendOff {
+                    items: rest,
+                    control,
+                },
+            ),
+        })
     }
 
     fn encode(self, words: &mut Vec<u32>) {

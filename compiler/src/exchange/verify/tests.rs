@@ -127,9 +127,8 @@ fn every_flipped_bit_is_noticed() {
             let harmless = match word {
                 _ if riding.contains(&word) => 0x1f << 13,
                 _ if waits.contains(&word) => 0x3_ffff << 3,
-                _ if sends.contains(&word) => {
-                    3 & !(row.words[word] & 3) | (row.words[word] & 3) / 3 * 3
-                }
+                _ if sends.contains(&word) && row.words[word] & 3 == 3 => 3,
+                _ if sends.contains(&word) => !row.words[word] & 3,
                 _ => 0_u32,
             };
             for bit in (0..32).filter(|bit| harmless >> bit & 1 == 0) {
@@ -152,7 +151,8 @@ fn the_rows_of_the_tests_hold_every_instruction() {
         .flatten()
         .flat_map(|row| row.words)
         .collect();
-    let forms: [(&str, fn(Instruction) -> bool); 6] = [
+    type Form = fn(Instruction) -> bool;
+    let forms: [(&str, Form); 6] = [
         ("delay", |i| matches!(i, Instruction::Delay { .. })),
         ("delay and control", |i| {
             matches!(i, Instruction::DelayControl { .. })
@@ -330,7 +330,7 @@ fn words_that_land_where_the_tile_reads_are_refused() {
     ];
     let words = words(&mut rows, 1);
     let set = positions(words, writes_pointer);
-    words[set[0]] = words[set[0]] & !0x3_ffff | 0x6_2000 / 4;
+    words[set[0]] = (words[set[0]] & !0x3_ffff) | 0x6_2000 / 4;
     expect!["tile 1, event 53, address 0x62000: words land in an element that is read at the time"]
         .assert_eq(&verdict(&rows, &together, &CODE));
 }
