@@ -152,7 +152,8 @@ mod tests {
     fn the_whole_run_leaves_no_trace_in_the_view() {
         let summary = summary();
         let mut view = ViewState::default();
-        place(&mut view, &viewport(&view, &summary), &summary);
+        let shown = viewport(&view, &summary);
+        place(&mut view, &shown, &summary);
         assert_eq!(view, ViewState::default());
     }
 
