@@ -24,16 +24,34 @@ fn exchange(phase: u32, epoch: u32, horizon: u32) -> StepDescriptor {
 
 /// Phase 7/0: tile 2 runs −20..50 with horizon 40, tile 3 runs 5..55; phase 7/1 has no horizon.
 fn report() -> ProfileReport {
-    let header = ProfileHeader { clock_hz: 1_500_000_000, ..ProfileHeader::default() };
+    let header = ProfileHeader {
+        clock_hz: 1_500_000_000,
+        ..ProfileHeader::default()
+    };
     let mut writer = ProfileWriter::new(&header);
     let described = writer.step(&exchange(7, 0, 40));
     let unknown = writer.step(&exchange(7, 1, 0));
-    let activity = |kind, start, end| ExchangeActivity { kind, start, end, fanout: 1, paired: false };
-    let sends = [activity(ActivityKind::Send, 0, 10), activity(ActivityKind::Receive, 5, 20)];
+    let activity = |kind, start, end| ExchangeActivity {
+        kind,
+        start,
+        end,
+        fanout: 1,
+        paired: false,
+    };
+    let sends = [
+        activity(ActivityKind::Send, 0, 10),
+        activity(ActivityKind::Receive, 5, 20),
+    ];
     let waits = [activity(ActivityKind::PartnerBusy, 0, 10)];
     let counter = |at: i32| RawCounter::new(1_000u32.wrapping_add_signed(at));
     let mut sample = |tile, step, start, end, activities: &[ExchangeActivity]| {
-        writer.sample(PhysicalTile::new(tile), counter(start), counter(end), step, activities);
+        writer.sample(
+            PhysicalTile::new(tile),
+            counter(start),
+            counter(end),
+            step,
+            activities,
+        );
     };
     sample(2, described, -20, 50, &sends);
     sample(3, described, 5, 55, &waits);

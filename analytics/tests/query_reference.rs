@@ -106,7 +106,7 @@ fn check(profile: &ModelProfile, question: &Query) -> Result<(), TestCaseError> 
     let result = query(&profile.report(), question).expect("a whole profile has an answer");
     let matching = naive::matching(profile, question);
     prop_assert_eq!(result.span.get(), naive::span(profile, question.clock));
-    prop_assert_eq!(result.tile_count as usize, profile.tiles.len());
+    prop_assert_eq!(result.tile_count, profile.tiles.len() as u64);
     let mut groups: BTreeMap<String, Vec<Placed<'_>>> = BTreeMap::new();
     for sample in &matching {
         let name = naive::group_name(&question.group_by, sample);

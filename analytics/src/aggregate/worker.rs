@@ -306,7 +306,7 @@ struct Samples<'s> {
 impl<'s> Samples<'s> {
     /// The sample at `index` alone.
     fn one(&self, index: usize) -> Self {
-        Samples {
+        Self {
             ordinal: self.ordinal + index as u64,
             starts: &self.starts[index..=index],
             durations: &self.durations[index..=index],

@@ -57,7 +57,10 @@ pub(crate) fn visit(
     let pages = &report.pages[report.chunks.len()..];
     for (entry, page) in report.activity_chunks.iter().zip(pages) {
         let range = entry.bytes;
-        let bytes = page.bytes.as_ref().ok_or(DecodeError::PageMissing { range })?;
+        let bytes = page
+            .bytes
+            .as_ref()
+            .ok_or(DecodeError::PageMissing { range })?;
         let record = Record::read(bytes, range.start)?;
         let place = record.place;
         let Some(body::Activities(chunk)) = record.which()? else {

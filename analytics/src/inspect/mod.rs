@@ -70,6 +70,9 @@ struct Visit {
     phase: u32,
 }
 
+/// By tile index, then ordinal.
+type Visits = Vec<Vec<Visit>>;
+
 /// Counts and sums of `report`.
 ///
 /// # Errors
@@ -102,8 +105,12 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
         }
         let of_tile = &visits[tile as usize];
         let visit = of_tile.binary_search_by_key(&ordinal, |visit| visit.ordinal);
-        let Some(visit) = visit.ok().map(|at| &of_tile[at]) else { return };
-        let Some(window) = of_phase(visit).filter(|_| !activities.is_empty()) else { return };
+        let Some(visit) = visit.ok().map(|at| &of_tile[at]) else {
+            return;
+        };
+        let Some(window) = of_phase(visit).filter(|_| !activities.is_empty()) else {
+            return;
+        };
         found.described_exchange_samples += 1;
         let cycles = RoleCycles::of(activities, &window, visit.start, visit.end);
         found.send_cycles += cycles.send;
@@ -120,8 +127,8 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
 fn exchanges(
     report: &ProfileReport,
     found: &mut Inspection,
-) -> Result<(Vec<Vec<Visit>>, Vec<Option<Window>>), DecodeError> {
-    let mut visits: Vec<Vec<Visit>> = vec![Vec::new(); report.tiles().len()];
+) -> Result<(Visits, Vec<Option<Window>>), DecodeError> {
+    let mut visits: Visits = vec![Vec::new(); report.tiles().len()];
     let mut windows: Vec<Option<Window>> = vec![None; report.phases().len()];
     let mut scratch = ChunkScratch::new();
     for index in 0..report.chunks().len() {
@@ -157,7 +164,12 @@ fn widen(window: Option<Window>, visit: &Visit, event_cycles: u32) -> Window {
     let horizon = u64::from(event_cycles);
     let Visit { start, end, .. } = *visit;
     match window {
-        None => Window { first_entry: start, last_entry: start, last_exit: end, horizon },
+        None => Window {
+            first_entry: start,
+            last_entry: start,
+            last_exit: end,
+            horizon,
+        },
         Some(it) => Window {
             first_entry: it.first_entry.min(start),
             last_entry: it.last_entry.max(start),

@@ -41,7 +41,9 @@ impl RoleCycles {
         };
         let mut edges: Vec<(u64, usize, i32)> = Vec::with_capacity(activities.len() * 2);
         for activity in activities {
-            let Some(role) = role(activity.kind) else { continue };
+            let Some(role) = role(activity.kind) else {
+                continue;
+            };
             let (from, to) = (place(activity.start), place(activity.end));
             if from < to {
                 edges.push((from, role, 1));
@@ -85,22 +87,45 @@ mod tests {
     use super::*;
 
     fn activity(kind: ActivityKind, start: u32, end: u32) -> ExchangeActivity {
-        ExchangeActivity { kind, start, end, fanout: 1, paired: false }
+        ExchangeActivity {
+            kind,
+            start,
+            end,
+            fanout: 1,
+            paired: false,
+        }
     }
 
     #[test]
     fn roles_are_placed_from_the_end_and_count_overlaps_once() {
-        let window = Window { first_entry: 80, last_entry: 100, last_exit: 123, horizon: 13 };
+        let window = Window {
+            first_entry: 80,
+            last_entry: 100,
+            last_exit: 123,
+            horizon: 13,
+        };
         let activities = [
             activity(ActivityKind::Send, 2, 8),
             activity(ActivityKind::Send, 4, 6),
             activity(ActivityKind::Receive, 4, 10),
             activity(ActivityKind::PartnerBusy, 1, 12),
         ];
-        let whole = RoleCycles { send: 6, receive: 6, simultaneous: 4, partner_busy: 11, busy: 11 };
+        let whole = RoleCycles {
+            send: 6,
+            receive: 6,
+            simultaneous: 4,
+            partner_busy: 11,
+            busy: 11,
+        };
         assert_eq!(RoleCycles::of(&activities, &window, 90, 123), whole);
         // A visit that ends at event 5 of the schedule, which starts at 110.
-        let cut = RoleCycles { send: 3, receive: 1, simultaneous: 1, partner_busy: 4, busy: 4 };
+        let cut = RoleCycles {
+            send: 3,
+            receive: 1,
+            simultaneous: 1,
+            partner_busy: 4,
+            busy: 4,
+        };
         assert_eq!(RoleCycles::of(&activities, &window, 90, 115), cut);
     }
 }

@@ -30,17 +30,35 @@ fn figures(it: &Inspection) -> [(&'static str, Option<u64>); 17] {
         ("tiles", Some(it.tiles)),
         ("samples", Some(it.samples)),
         ("exchangeSamples", Some(it.exchange_samples)),
-        ("describedExchangeSamples", Some(it.described_exchange_samples)),
+        (
+            "describedExchangeSamples",
+            Some(it.described_exchange_samples),
+        ),
         ("sendIntervals", Some(it.send_intervals)),
         ("receiveIntervals", Some(it.receive_intervals)),
         ("partnerBusyIntervals", Some(it.partner_busy_intervals)),
         ("estimatedSendWorkCycles", Some(it.send_cycles)),
         ("estimatedReceiveWorkCycles", Some(it.receive_cycles)),
-        ("estimatedSimultaneousWorkCycles", Some(it.simultaneous_cycles)),
-        ("estimatedPartnerBusyWorkCycles", Some(it.partner_busy_cycles)),
-        ("estimatedExchangeIdleWorkCycles", Some(it.exchange_idle_cycles)),
-        ("measuredExchangePhaseCycles", Some(it.measured_exchange_cycles)),
-        ("scheduledExchangeEventCycles", Some(it.scheduled_exchange_cycles)),
+        (
+            "estimatedSimultaneousWorkCycles",
+            Some(it.simultaneous_cycles),
+        ),
+        (
+            "estimatedPartnerBusyWorkCycles",
+            Some(it.partner_busy_cycles),
+        ),
+        (
+            "estimatedExchangeIdleWorkCycles",
+            Some(it.exchange_idle_cycles),
+        ),
+        (
+            "measuredExchangePhaseCycles",
+            Some(it.measured_exchange_cycles),
+        ),
+        (
+            "scheduledExchangeEventCycles",
+            Some(it.scheduled_exchange_cycles),
+        ),
         ("exchangeArrivalWaitCycles", Some(it.arrival_wait_cycles)),
         ("exchangePhaseBoundaryCycles", Some(it.boundary_cycles)),
     ]

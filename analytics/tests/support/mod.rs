@@ -2,8 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses its own part")]
 
-pub mod naive;
-pub mod strategy;
+pub(crate) mod naive;
+pub(crate) mod strategy;
 
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{ProfileHeader, ProfileReport, SampleKind, StepDescriptor, WorkEstimate};
@@ -11,30 +11,30 @@ use analytics::units::{PhysicalTile, RawCounter, Work};
 
 /// A sample in true 64-bit time, before counters lose their high bits.
 #[derive(Clone, Debug)]
-pub struct ModelSample {
-    pub start: u64,
-    pub duration: u32,
-    pub step: usize,
+pub(crate) struct ModelSample {
+    pub(crate) start: u64,
+    pub(crate) duration: u32,
+    pub(crate) step: usize,
 }
 
 /// A tile and its samples, ascending.
 #[derive(Clone, Debug)]
-pub struct ModelTile {
-    pub physical: u32,
-    pub samples: Vec<ModelSample>,
+pub(crate) struct ModelTile {
+    pub(crate) physical: u32,
+    pub(crate) samples: Vec<ModelSample>,
 }
 
 /// A whole profile.
 #[derive(Clone, Debug)]
-pub struct ModelProfile {
-    pub clock_hz: u64,
-    pub tiles: Vec<ModelTile>,
-    pub steps: Vec<StepDescriptor>,
+pub(crate) struct ModelProfile {
+    pub(crate) clock_hz: u64,
+    pub(crate) tiles: Vec<ModelTile>,
+    pub(crate) steps: Vec<StepDescriptor>,
 }
 
 impl ModelProfile {
     /// The same profile through the writer and the opener.
-    pub fn report(&self) -> ProfileReport {
+    pub(crate) fn report(&self) -> ProfileReport {
         let header = ProfileHeader {
             clock_hz: self.clock_hz,
             ..ProfileHeader::default()
@@ -45,8 +45,8 @@ impl ModelProfile {
             let physical = PhysicalTile::new(tile.physical);
             writer.begin_tile(physical);
             for sample in &tile.samples {
-                let start = RawCounter::new(sample.start as u32);
-                let end = RawCounter::new((sample.start + u64::from(sample.duration)) as u32);
+                let start = counter(sample.start);
+                let end = counter(sample.start + u64::from(sample.duration));
                 writer.sample(physical, start, end, steps[sample.step], &[]);
             }
         }
@@ -55,8 +55,13 @@ impl ModelProfile {
     }
 }
 
+/// The counter at a true time.
+fn counter(at: u64) -> RawCounter {
+    RawCounter::new(u32::try_from(at & u64::from(u32::MAX)).expect("32 bits"))
+}
+
 /// A step with nothing but a kernel, a kind and a place.
-pub fn step(kind: SampleKind, kernel: &str, phase: u32, epoch: u32) -> StepDescriptor {
+pub(crate) fn step(kind: SampleKind, kernel: &str, phase: u32, epoch: u32) -> StepDescriptor {
     StepDescriptor {
         kind,
         phase,
@@ -70,7 +75,7 @@ pub fn step(kind: SampleKind, kernel: &str, phase: u32, epoch: u32) -> StepDescr
 }
 
 /// An estimate in whole issue-cycles.
-pub fn estimate(useful: u64, physical: u64) -> Option<WorkEstimate> {
+pub(crate) fn estimate(useful: u64, physical: u64) -> Option<WorkEstimate> {
     Some(WorkEstimate {
         useful: Work::from_cycles(useful),
         physical: Work::from_cycles(physical),
@@ -79,12 +84,15 @@ pub fn estimate(useful: u64, physical: u64) -> Option<WorkEstimate> {
 }
 
 /// A profile from (tile, step, start, end) quadruples.
-pub fn profile(steps: Vec<StepDescriptor>, samples: &[(u32, usize, u64, u64)]) -> ModelProfile {
+pub(crate) fn profile(
+    steps: Vec<StepDescriptor>,
+    samples: &[(u32, usize, u64, u64)],
+) -> ModelProfile {
     let mut tiles: Vec<ModelTile> = Vec::new();
     for &(physical, step, start, end) in samples {
         let sample = ModelSample {
             start,
-            duration: (end - start) as u32,
+            duration: u32::try_from(end - start).expect("short"),
             step,
         };
         match tiles.iter_mut().find(|tile| tile.physical == physical) {

@@ -10,36 +10,36 @@ use super::ModelProfile;
 
 /// A matching sample on the clock in force.
 #[derive(Clone, Debug)]
-pub struct Placed<'a> {
-    pub tile: u32,
-    pub ordinal: usize,
-    pub start: u64,
-    pub end: u64,
-    pub cut: bool,
-    pub step: &'a StepDescriptor,
+pub(crate) struct Placed<'a> {
+    pub(crate) tile: u32,
+    pub(crate) ordinal: usize,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) cut: bool,
+    pub(crate) step: &'a StepDescriptor,
 }
 
 /// Figures of a group, ratios excluded: those are taken from the sums.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figures {
-    pub samples: usize,
-    pub tiles: usize,
-    pub phases: usize,
-    pub phase_cycles: u64,
-    pub timeline_cycles: u64,
-    pub work_cycles: u64,
-    pub estimated_cycles: u64,
-    pub useful_256ths: u64,
-    pub physical_256ths: u64,
-    pub p50: u64,
-    pub p95: u64,
-    pub maximum: u64,
-    pub first: u64,
-    pub last: u64,
+pub(crate) struct Figures {
+    pub(crate) samples: usize,
+    pub(crate) tiles: usize,
+    pub(crate) phases: usize,
+    pub(crate) phase_cycles: u64,
+    pub(crate) timeline_cycles: u64,
+    pub(crate) work_cycles: u64,
+    pub(crate) estimated_cycles: u64,
+    pub(crate) useful_256ths: u64,
+    pub(crate) physical_256ths: u64,
+    pub(crate) p50: u64,
+    pub(crate) p95: u64,
+    pub(crate) maximum: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
 }
 
 /// The kind, after inactive computes became idle.
-pub fn kind(step: &StepDescriptor) -> SampleKind {
+pub(crate) fn kind(step: &StepDescriptor) -> SampleKind {
     let active = step.metadata.iter().find(|(name, _)| name == "active");
     let inactive = active.is_some_and(|(_, value)| value == "false");
     match step.kind {
@@ -83,7 +83,7 @@ fn origin(profile: &ModelProfile, clock: ClockKind, first: u64) -> u64 {
 }
 
 /// End of the timeline, whatever the filters.
-pub fn span(profile: &ModelProfile, clock: ClockKind) -> u64 {
+pub(crate) fn span(profile: &ModelProfile, clock: ClockKind) -> u64 {
     let mut span = 0;
     for tile in &profile.tiles {
         for sample in &tile.samples {
@@ -95,7 +95,7 @@ pub fn span(profile: &ModelProfile, clock: ClockKind) -> u64 {
 }
 
 /// All samples that match, in no particular order.
-pub fn matching<'a>(profile: &'a ModelProfile, query: &Query) -> Vec<Placed<'a>> {
+pub(crate) fn matching<'a>(profile: &'a ModelProfile, query: &Query) -> Vec<Placed<'a>> {
     let mut placed = Vec::new();
     for tile in &profile.tiles {
         for (ordinal, sample) in tile.samples.iter().enumerate() {
@@ -124,7 +124,7 @@ pub fn matching<'a>(profile: &'a ModelProfile, query: &Query) -> Vec<Placed<'a>>
 }
 
 /// The name of a sample's group.
-pub fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
+pub(crate) fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
     let named = |name: &str, empty: &str| if name.is_empty() { empty } else { name }.to_owned();
     let step = sample.step;
     match group_by {
@@ -147,7 +147,7 @@ pub fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
 }
 
 /// The figures of some samples.
-pub fn figures(samples: &[Placed<'_>]) -> Figures {
+pub(crate) fn figures(samples: &[Placed<'_>]) -> Figures {
     let length = |it: &Placed<'_>| it.end - it.start;
     let mut durations: Vec<u64> = samples.iter().map(length).collect();
     durations.sort_unstable();

@@ -86,7 +86,7 @@ fn sample() -> impl Strategy<Value = (i64, u32, prop::sample::Index)> {
 }
 
 /// A profile of up to six tiles. First samples are within 2,000 cycles, samples of a tile ascend.
-pub fn profiles() -> impl Strategy<Value = ModelProfile> {
+pub(crate) fn profiles() -> impl Strategy<Value = ModelProfile> {
     let tile = (0u64..2_000, vec(sample(), 0..40));
     let base = prop_oneof![Just(0u64), Just(0xFFFF_FF00), Just(0xFFFF_FFFF_u64 - 1_000)];
     let physical = proptest::sample::subsequence((0..12u32).collect::<Vec<_>>(), 6);
