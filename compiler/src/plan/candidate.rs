@@ -70,68 +70,73 @@ pub(crate) fn price(
     resident: [bool; 2],
 ) -> Candidate {
     let shard = Shard::new(problem, plan);
-    let (panels, coefficients, result) = shard.units();
-    let fans = [plan.grid.columns, plan.grid.rows];
-    let mut sides = [Cycles::ZERO; 2];
-    if plan.policy == OperandPolicy::Sharded {
-        for (side, units) in [panels, coefficients].into_iter().enumerate() {
-            if fans[side] > 1 && !resident[side] {
-                let messages = fans[side].min(units.div_ceil(PIECE_UNITS));
-                sides[side] = endpoint(units, messages);
-            }
-        }
-    }
-    let words = sides[0] + sides[1];
-    let operands = if words == Cycles::ZERO {
-        words
-    } else {
-        words + phase_overhead()
+    let gemm = KernelSpec::GemmF16 {
+        rows: shard.lines,
+        inner: shard.chunk_panels * LANES,
+        columns: shard.groups * LANES,
+        accumulate: false,
+        coefficients: plan.coefficients,
     };
-    let gemm = cycles(
-        &KernelSpec::GemmF16 {
-            rows: shard.lines,
-            inner: shard.chunk_panels * LANES,
-            columns: shard.groups * LANES,
-            accumulate: false,
-            coefficients: plan.coefficients,
-        },
-        generation,
-    );
+    let (partials, reduce) = reduction_cycles(plan, &shard, generation);
     let chunks = u64::from(plan.chunks);
-    let mut predicted = PredictedCycles {
-        operands: operands.times(chunks),
-        gemm: gemm.times(chunks),
-        ..PredictedCycles::default()
+    let predicted = PredictedCycles {
+        operands: operand_cycles(plan, &shard, resident).times(chunks),
+        gemm: cycles(&gemm, generation).times(chunks),
+        partials,
+        reduce,
     };
-    let parts = plan.grid.inner;
-    if parts > 1 {
-        let piece = result.div_ceil(parts);
-        let copy = KernelSpec::Copy {
-            bytes: piece * UNIT_BYTES,
-        };
-        let sum = KernelSpec::ReduceSumF16 {
-            partials: parts,
-            elements: piece * LANES,
-        };
-        let others = endpoint(piece.saturating_mul(parts - 1), parts - 1);
-        predicted.partials = others + phase_overhead() + cycles(&copy, generation);
-        predicted.reduce = cycles(&sum, generation);
-    }
     let memory = memory(plan, &shard, 0);
-    let live_at = |step: u32| {
-        let live = memory
-            .requests
-            .iter()
-            .filter(|each| each.lifetime.0 <= step);
-        let live = live.filter(|each| step <= each.lifetime.1);
-        live.map(|each| u64::from(each.bytes)).sum::<u64>()
-    };
     Candidate {
         plan: *plan,
         predicted,
-        early_bytes: live_at(0),
-        bytes: (1..=LAST_STEP).map(live_at).max().unwrap_or(0),
+        early_bytes: memory.live_at(0),
+        bytes: (1..=LAST_STEP)
+            .map(|step| memory.live_at(step))
+            .max()
+            .unwrap_or(0),
     }
+}
+
+/// The exchange that brings one chunk of the operands that are not there yet.
+fn operand_cycles(plan: &GemmPlan, shard: &Shard, resident: [bool; 2]) -> Cycles {
+    if plan.policy == OperandPolicy::Replicated {
+        return Cycles::ZERO;
+    }
+    let (panels, coefficients, _) = shard.units();
+    let sides = [(panels, plan.grid.columns), (coefficients, plan.grid.rows)];
+    let mut words = Cycles::ZERO;
+    for ((units, fan), resident) in sides.into_iter().zip(resident) {
+        if fan > 1 && !resident {
+            words += endpoint(units, fan.min(units.div_ceil(PIECE_UNITS)));
+        }
+    }
+    if words == Cycles::ZERO {
+        words
+    } else {
+        words + phase_overhead()
+    }
+}
+
+/// Moving the partial sums to their owners, and adding them.
+fn reduction_cycles(plan: &GemmPlan, shard: &Shard, generation: Generation) -> (Cycles, Cycles) {
+    let partials = plan.grid.inner;
+    if partials == 1 {
+        return (Cycles::ZERO, Cycles::ZERO);
+    }
+    let (_, _, result) = shard.units();
+    let piece = result.div_ceil(partials);
+    let copy = KernelSpec::Copy {
+        bytes: piece * UNIT_BYTES,
+    };
+    let sum = KernelSpec::ReduceSumF16 {
+        partials,
+        elements: piece * LANES,
+    };
+    let others = endpoint(piece.saturating_mul(partials - 1), partials - 1);
+    (
+        others + phase_overhead() + cycles(&copy, generation),
+        cycles(&sum, generation),
+    )
 }
 
 fn phase_overhead() -> Cycles {
@@ -206,6 +211,16 @@ impl Memory {
         });
         self.names.push(name);
         self.requests.len() - 1
+    }
+
+    /// Bytes of the requests that are live at a step.
+    fn live_at(&self, step: u32) -> u64 {
+        let live = |each: &&Request| each.lifetime.0 <= step && step <= each.lifetime.1;
+        self.requests
+            .iter()
+            .filter(live)
+            .map(|each| u64::from(each.bytes))
+            .sum()
     }
 
     fn keep_apart(&mut self, one: usize, other: usize) {

@@ -13,26 +13,36 @@ use compiler::plan::{PlanConstraint, plan};
 use compiler::program::expand;
 use proptest::prelude::*;
 
-fn workload_passes(name: &str, extents: &WorkloadExtents, operands: OperandPolicy) {
+/// Compiles, runs and checks a workload; gives the predicted and the simulated cycles.
+fn workload_passes(name: &str, extents: &WorkloadExtents, operands: OperandPolicy) -> (u64, u64) {
     let (workload, options) = named(name, extents, operands);
-    let compiled = compiled(&workload.graph, &options);
-    assert_eq!(
-        useful_flops(&compiled.package),
-        workload.graph.flops(),
-        "{name}"
-    );
+    let graph = &workload.graph;
+    let compiled = compiled(graph, &options);
+    assert_eq!(useful_flops(&compiled.package), graph.flops(), "{name}");
     let report = simulated(&compiled.package);
-    let check = checked(&workload.graph, workload.tolerance, &report);
-    let outputs = workload
-        .graph
-        .outputs()
-        .iter()
-        .map(|id| workload.graph.value(*id).elements());
+    let check = checked(graph, workload.tolerance, &report);
+    let outputs = graph.outputs().iter().map(|id| graph.value(*id).elements());
     assert_eq!(check.elements, outputs.sum::<u64>());
     assert!(
         check.passed(),
         "{name} on {} tiles: {check:?}",
         extents.tiles
+    );
+    let predicted = compiled
+        .report
+        .predicted
+        .iter()
+        .map(|parts| parts.total().get())
+        .sum();
+    (predicted, report.total_cycles.get())
+}
+
+/// The plan's price is the device's time within 2 %.
+fn price_holds((predicted, simulated): (u64, u64)) {
+    let difference = predicted.abs_diff(simulated);
+    assert!(
+        difference * 50 <= simulated,
+        "predicted {predicted}, simulated {simulated}"
     );
 }
 
@@ -62,16 +72,20 @@ fn gemm_benchmark_passes_in_both_policies() {
 
 #[test]
 fn gemm_benchmark_passes_on_the_whole_device() {
-    workload_passes("gemm-benchmark", &WorkloadExtents::published(1472), Sharded);
+    price_holds(workload_passes(
+        "gemm-benchmark",
+        &WorkloadExtents::published(1472),
+        Sharded,
+    ));
 }
 
 #[test]
 fn projections_pass_on_the_whole_device() {
-    workload_passes(
+    price_holds(workload_passes(
         "gemm-projections",
         &WorkloadExtents::published(1472),
         Sharded,
-    );
+    ));
 }
 
 #[test]
@@ -152,6 +166,7 @@ fn cases() -> Vec<Case> {
         case(CHAIN, 24, &[], Replicated),
         case(SHARED, 32, &[], Sharded),
     ];
+    cases.push(case(WIDE, 12, &[], Replicated));
     for second in [
         "1:3x2x2",
         "1:2x3x1:*:*:*:normal",
