@@ -1,5 +1,6 @@
 //! A GEMM phase on all 1,472 tiles: the shape of the SigLIP MLP's first product, 366 × 144 × 48 a
-//! tile, 7.4 GFLOP rounded to F16 after every 16 inner values; with numbers and counting cycles only.
+//! tile, 7.4 GFLOP rounded to F16 after every 16 inner values; with numbers and counting cycles
+//! only.
 
 use std::hint::black_box;
 

@@ -219,7 +219,10 @@ fn packages_round_trip_and_equal_ones_give_equal_bytes() {
     assert_eq!(read(&bytes).unwrap(), sample());
     assert_eq!(write(&sample()).unwrap(), bytes);
     assert_eq!(&bytes[16..24], b"IPUEXE02");
-    assert_eq!(analytics::format::sniff(&bytes), analytics::format::FileKind::Package);
+    assert_eq!(
+        analytics::format::sniff(&bytes),
+        analytics::format::FileKind::Package
+    );
 }
 
 #[test]
