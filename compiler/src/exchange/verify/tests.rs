@@ -330,7 +330,7 @@ fn words_that_land_where_the_tile_reads_are_refused() {
     ];
     let words = words(&mut rows, 1);
     let set = positions(words, writes_pointer);
-    words[set[0]] = (words[set[0]] & !0x3_ffff) | 0x6_2000 / 4;
+    words[set[0]] = (words[set[0]] & !0x3_ffff) | (0x6_2000 / 4);
     expect!["tile 1, event 53, address 0x62000: words land in an element that is read at the time"]
         .assert_eq(&verdict(&rows, &together, &CODE));
 }
