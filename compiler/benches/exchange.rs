@@ -2,8 +2,8 @@
 //!
 //! `prep`: a fragmented layout change, 62,342 eight-word messages from 162 owners to all tiles.
 //! `unicast`: a balanced redistribution, 200,000 eight-word messages. `broadcast`: one attention
-//! block, 160 messages of 512 words to 91 tiles each. The horizon of each is printed once, so that a
-//! faster scheduler that schedules worse is noticed.
+//! block, 160 messages of 512 words to 91 tiles each. The horizon of each is printed once, so that
+//! a faster scheduler that schedules worse is noticed.
 
 use std::hint::black_box;
 
