@@ -110,6 +110,7 @@ fn profile(seed: u64) -> Vec<u8> {
         samples: 500,
         tiles: 8,
         seed,
+        ..SynthOptions::default()
     };
     generate(&options, &mut |piece| bytes.extend_from_slice(piece)).expect("a small profile");
     bytes

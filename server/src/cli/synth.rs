@@ -28,6 +28,7 @@ pub(super) fn run(args: SynthArgs, io: &mut Io<'_>) -> Outcome {
             samples,
             tiles,
             seed,
+            ..SynthOptions::default()
         },
         &mut |piece| {
             bytes += piece.len() as u64;
