@@ -158,7 +158,10 @@ impl Viewer {
     pub async fn pixels(&self) -> String {
         self.eval(
             "(async () => { const it = document.querySelector('[data-testid=timeline-base]'); \
-             const data = it.getContext('2d').getImageData(0, 0, it.width, it.height).data; \
+             const copy = new OffscreenCanvas(it.width, it.height); \
+             const ink = copy.getContext('2d', { willReadFrequently: true }); \
+             ink.drawImage(it, 0, 0); \
+             const data = ink.getImageData(0, 0, it.width, it.height).data; \
              const hash = await crypto.subtle.digest('SHA-256', data); \
              return [...new Uint8Array(hash)].map((it) => it.toString(16)).join(''); })()",
         )

@@ -150,6 +150,8 @@ async fn files_of_the_site_have_their_types_and_are_revalidated_by_content() {
         let again = host
             .get(path, &[("if-none-match", file.header("etag"))])
             .await;
+        let policy = "content-security-policy";
+        assert_eq!(again.header(policy), file.header(policy), "{path}");
         assert_eq!(
             (again.status, again.body.len()),
             (StatusCode::NOT_MODIFIED, 0),

@@ -49,9 +49,11 @@ fn serve(path: &str, headers: &HeaderMap) -> Response {
     let fixed = [
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         (header::ETAG, asset.etag.clone()),
+        // On a revalidation too: the type decides the policy, which replaces the stored one.
+        (header::CONTENT_TYPE, HeaderValue::from_static(asset.mime)),
     ];
     if super::artifacts::none_match(headers, &asset.etag) {
         return (StatusCode::NOT_MODIFIED, fixed).into_response();
     }
-    (fixed, [(header::CONTENT_TYPE, asset.mime)], asset.bytes).into_response()
+    (fixed, asset.bytes).into_response()
 }
