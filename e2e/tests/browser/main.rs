@@ -1,6 +1,7 @@
 //! Stories told in a headless browser against the real server, one file a theme.
 
 mod driver;
+mod existing;
 mod failures;
 mod figures;
 mod links;
