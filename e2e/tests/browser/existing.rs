@@ -1,4 +1,5 @@
-//! Existing profiles, in the row format: without estimates, with estimates as metadata, of each kind.
+//! Existing profiles, in the row format: without estimates, with estimates as metadata, of each
+//! kind.
 
 use std::path::PathBuf;
 
