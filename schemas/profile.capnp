@@ -6,9 +6,9 @@
 
 @0xd2f1c6a49be07d35;
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Row format: one message of any number of segments, unpacked, uncompressed, root `Profile`.
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 
 struct Profile {
   schemaVersion @0 :UInt32;
@@ -73,13 +73,13 @@ struct ExchangeActivity {
   # The transfer borrows the partner tile's transmit lane. Added within 5.
 }
 
-# ---------------------------------------------------------------------------------------------------
+# --------------------------------------------------------------------------------------------------
 # Columnar format: a stream of framed messages, each one segment, at most 4 MiB, root `Record`.
 #
-# A record refers only to table rows of earlier records, so a file cut anywhere is readable up to its
-# last whole record. Order: header; then tables and chunks as they fill; overview; summary; index
-# pages, adjacent; trailer, always the last 64 bytes.
-# ---------------------------------------------------------------------------------------------------
+# A record refers only to table rows of earlier records, so a file cut anywhere is readable up to
+# its last whole record. Order: header; then tables and chunks as they fill; overview; summary;
+# index pages, adjacent; trailer, always the last 64 bytes.
+# --------------------------------------------------------------------------------------------------
 
 struct Record {
   magic @0 :UInt64;
@@ -185,9 +185,9 @@ struct SampleChunk {
   firstCounters @4 :List(UInt32);
   # Raw counter at that start.
   gaps @5 :Data;
-  # Packed column: cycles from the end of the sample before, wrapping; 0 for a tile's first sample in
-  # the chunk. Empty: all zero. A gap g >= 2^31 whose 2^32 - g is at most the duration of the sample
-  # before is an overlap of 2^32 - g cycles.
+  # Packed column: cycles from the end of the sample before, wrapping; 0 for a tile's first sample
+  # in the chunk. Empty: all zero. A gap g >= 2^31 whose 2^32 - g is at most the duration of the
+  # sample before is an overlap of 2^32 - g cycles.
   durations @6 :Data;
   # Packed column: cycles, or what durationCoding makes of them.
   steps @7 :Data;
@@ -196,23 +196,24 @@ struct SampleChunk {
   localIndices @8 :Data;
   # Packed column: zig-zag of Step.localIndex minus the ordinal, wrapping. Empty: all zero.
   durationCoding @9 :UInt16;
-  # 0: durations are cycles. 1: each is the zig-zag of the cycles minus those of the last sample before
-  # it in the chunk that has the same step, wrapping; minus 0 where there is none. Tiles that run one
-  # program differ little in the same step. Others: the chunk cannot be read.
+  # 0: durations are cycles. 1: each is the zig-zag of the cycles minus those of the last sample
+  # before it in the chunk that has the same step, wrapping; minus 0 where there is none. Tiles that
+  # run one program differ little in the same step. Others: the chunk cannot be read.
 }
 
-# A packed column of n unsigned 32-bit values is ceil(n / 128) blocks; the last is padded with its base:
+# A packed column of n unsigned 32-bit values is ceil(n / 128) blocks; the last is padded with its
+# base:
 #   base u32, width u8 (0..=32), exceptions u8 (0..=128), 0 u16;
 #   16 * width bytes: the low `width` bits of value - base (wrapping), as little-endian words of 32
-#     bits: value i is in lane i mod 4 at bit (i div 4) * width of that lane; word w of lane l is the
-#     word 4 * w + l of the block;
+#     bits: value i is in lane i mod 4 at bit (i div 4) * width of that lane; word w of lane l is
+#     the word 4 * w + l of the block;
 #   exceptions bytes: positions in the block, ascending;
 #   4 * exceptions bytes: for each, the bits of value - base above the low `width`, u32.
 # zig-zag maps a wrapping difference d, read as signed, to (d << 1) ^ (d >> 31).
 
 struct ActivityChunk {
-  # Exchange activities of samples of one aligned group of 64 physical tiles; lists of (tile, ordinal)
-  # ascending, without empty ones.
+  # Exchange activities of samples of one aligned group of 64 physical tiles; lists of (tile,
+  # ordinal) ascending, without empty ones.
   tiles @0 :List(UInt32);
   ordinals @1 :List(UInt64);
   counts @2 :List(UInt32);
@@ -299,7 +300,8 @@ struct IndexPage {
   cycleEnd @7 :List(UInt64);
   # Shared-clock cycles that its samples touch; equal where it has none.
   counts @8 :List(UInt64);
-  # Rows or samples in the record: strings, sets, steps, samples, activities, cells, kernels; 1 else.
+  # Rows or samples in the record: strings, sets, steps, samples, activities, cells, kernels; 1
+  # else.
   tiles @9 :List(UInt32);
   # On the first page: every profiled physical tile in the order it was begun.
   tileSamples @10 :List(UInt64);

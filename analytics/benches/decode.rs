@@ -1,7 +1,7 @@
 //! Size and speed of the columnar format on a generated profile of 10 million samples.
 //!
-//! Prints bytes a sample in the file and in memory, then measures opening and decoding, on one thread
-//! and, with feature `native`, on all. `PROFILE_SAMPLES` changes the number of samples.
+//! Prints bytes a sample in the file and in memory, then measures opening and decoding, on one
+//! thread and, with feature `native`, on all. `PROFILE_SAMPLES` changes the number of samples.
 
 use std::hint::black_box;
 use std::sync::OnceLock;

@@ -543,7 +543,10 @@ fn damage_is_named_with_its_record_and_byte() {
     damaged[chunk.start as usize + 900] ^= 4;
     let error = open_slice(&damaged).unwrap_err();
     assert!(
-        matches!(error, DecodeError::Checksum { record: "sample chunk", at, .. } if at == chunk.start),
+        matches!(
+            error,
+            DecodeError::Checksum { record: "sample chunk", at, .. } if at == chunk.start
+        ),
         "{error}"
     );
     let mut newer = bytes.clone();

@@ -361,12 +361,17 @@ proptest! {
 
     #[test]
     fn any_row_file_comes_back_as_it_was(
-        tiles in prop::collection::btree_map(0u32..1_472, prop::collection::vec(row_samples(), 0..12), 0..7),
+        tiles in prop::collection::btree_map(
+            0u32..1_472,
+            prop::collection::vec(row_samples(), 0..12),
+            0..7,
+        ),
         clock_hz in any::<u64>(),
         version in 4u32..6,
         words in 20usize..2_000,
     ) {
-        let tiles = tiles.into_iter().rev().map(|(physical, samples)| RowTile { physical, samples });
+        let tile = |(physical, samples)| RowTile { physical, samples };
+        let tiles = tiles.into_iter().rev().map(tile);
         let file = RowFile { version, clock_hz, tiles: tiles.collect() };
         prop_assert_eq!(there_and_back(&file.encode(Layout::Segments(words))), file);
     }

@@ -1,7 +1,7 @@
 //! Packed columns: unsigned 32-bit values in blocks of 128, as `schemas/profile.capnp` lays down.
 //!
-//! A block keeps a base, the low bits of each value's distance from it, and apart from those the few
-//! values that need more bits, so that one outlier does not widen 127 others.
+//! A block keeps a base, the low bits of each value's distance from it, and apart from those the
+//! few values that need more bits, so that one outlier does not widen 127 others.
 
 /// Values of a block.
 pub(crate) const BLOCK: usize = 128;
@@ -46,7 +46,8 @@ struct Frame {
 }
 
 impl Frame {
-    /// The frame that takes the fewest bytes; the narrowest of equals, so that the choice is unique.
+    /// The frame that takes the fewest bytes; the narrowest of equals, so that the choice is
+    /// unique.
     fn choose(values: &[u32]) -> Self {
         let mut sorted = [0; BLOCK];
         let sorted = &mut sorted[..values.len()];
@@ -71,7 +72,8 @@ impl Frame {
     }
 }
 
-/// The base that puts most of the ascending values within `width` bits of it, and how many those are.
+/// The base that puts most of the ascending values within `width` bits of it, and how many those
+/// are.
 fn widest_window(sorted: &[u32], width: u32) -> (u32, usize) {
     let reach = (1u64 << width) - 1;
     let (mut base, mut most, mut first) = (sorted[0], 0, 0);
@@ -197,8 +199,8 @@ const fn low_half(value: u64) -> u32 {
     value as u32
 }
 
-/// Spreads the lanes of `words` over a block. One body a width: shifts are then constants, rows that
-/// do not straddle a word load one, and the four lanes become one vector operation.
+/// Spreads the lanes of `words` over a block. One body a width: shifts are then constants, rows
+/// that do not straddle a word load one, and the four lanes become one vector operation.
 fn unpack_words(words: &[u8], width: usize, base: u32, out: &mut [u32; BLOCK]) {
     macro_rules! by_width {
         ($($width:literal)*) => {

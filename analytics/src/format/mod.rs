@@ -1,8 +1,8 @@
 //! Profile bytes to [`crate::profile::ProfileReport`] and back.
 //!
 //! Two generations are read: the row format of existing files, and the columnar format that is
-//! written. Both are described by `schemas/profile.capnp`; the row format becomes columnar on the way
-//! in, so one engine form exists. Nothing here does I/O.
+//! written. Both are described by `schemas/profile.capnp`; the row format becomes columnar on the
+//! way in, so one engine form exists. Nothing here does I/O.
 
 mod activities;
 mod column;

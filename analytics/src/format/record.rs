@@ -1,7 +1,8 @@
 //! Records of the columnar format: framing, magic, version, and where an error is.
 //!
-//! A record is one Cap'n Proto message of one segment, at most [`RECORD_MAX`] bytes, whose root starts
-//! right after its pointer; bytes 16..24 are therefore the first word of the root, the magic.
+//! A record is one Cap'n Proto message of one segment, at most [`RECORD_MAX`] bytes, whose root
+//! starts right after its pointer; bytes 16..24 are therefore the first word of the root, the
+//! magic.
 
 use bytes::Bytes;
 use capnp::message::{self, HeapAllocator, ReaderOptions};
@@ -155,8 +156,8 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Frames `bytes`, which start on an eight-byte boundary in memory (see [`aligned`]) and are one
-    /// whole record that starts at byte `at` of the file.
+    /// Frames `bytes`, which start on an eight-byte boundary in memory (see [`aligned`]) and are
+    /// one whole record that starts at byte `at` of the file.
     pub(crate) fn read(bytes: &'a [u8], at: u64) -> Result<Self, DecodeError> {
         let place = Place {
             record: "record",

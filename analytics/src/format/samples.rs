@@ -1,7 +1,7 @@
 //! Sample chunks: a packed page to struct-of-arrays scratch.
 //!
-//! This is where counters are unwrapped for readers: a chunk carries the 64-bit start of each tile's
-//! first sample, and the columns give distances from there.
+//! This is where counters are unwrapped for readers: a chunk carries the 64-bit start of each
+//! tile's first sample, and the columns give distances from there.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ pub(crate) mod coding {
     pub(crate) const BY_STEP: u16 = 1;
 }
 
-/// How far an end-to-start distance moves a tile's clock: back where the sample starts inside the one
-/// before, else forward.
+/// How far an end-to-start distance moves a tile's clock: back where the sample starts inside the
+/// one before, else forward.
 pub(crate) const fn gap_to_step(gap: u32, duration_before: u32) -> i64 {
     let back = gap.wrapping_neg();
     if gap >= 1 << 31 && back <= duration_before {
@@ -225,7 +225,8 @@ fn starts_with_gaps(scratch: &mut ChunkScratch) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Replaces the zig-zag differences in `step` by step ids; returns the smallest range that has them.
+/// Replaces the zig-zag differences in `step` by step ids; returns the smallest range that has
+/// them.
 fn steps_from_differences(scratch: &mut ChunkScratch) -> Range<u32> {
     let ChunkScratch { spans, step, .. } = scratch;
     let mut first = 0u32;

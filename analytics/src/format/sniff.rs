@@ -57,7 +57,8 @@ impl fmt::Display for FileKind {
     }
 }
 
-/// What a file is, from its first bytes: 64 KiB are enough for files we know, the whole file is best.
+/// What a file is, from its first bytes: 64 KiB are enough for files we know, the whole file is
+/// best.
 #[must_use]
 pub fn sniff(prefix: &[u8]) -> FileKind {
     if record::peek(prefix).is_some() {
@@ -76,8 +77,8 @@ fn sniff_message(prefix: &[u8]) -> FileKind {
         return FileKind::Unknown;
     };
     match framing.root(prefix) {
-        // Two words of version and clock, one list of tiles. A sample has one word and one pointer, a
-        // memory region five and two.
+        // Two words of version and clock, one list of tiles. A sample has one word and one pointer,
+        // a memory region five and two.
         Some((2, 1)) => match framing.inner_elements(prefix) {
             Some((5, 2)) => FileKind::MemoryProfile,
             Some((1, 1)) | None => FileKind::RowProfile,

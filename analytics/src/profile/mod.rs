@@ -1,7 +1,7 @@
 //! A profile in memory: header, tables and packed sample chunks.
 //!
-//! Samples stay packed as they are in the columnar file and are decoded chunk by chunk into scratch, so
-//! a profile costs at most four bytes a sample however it was opened.
+//! Samples stay packed as they are in the columnar file and are decoded chunk by chunk into
+//! scratch, so a profile costs at most four bytes a sample however it was opened.
 
 mod chunk;
 mod overview;

@@ -75,8 +75,8 @@ impl ProfileReport {
         self.tiles.iter().map(|tile| tile.sample_count).sum()
     }
 
-    /// Profiled tiles, ascending by physical id, those without samples included. A *tile index* is a
-    /// position in this slice.
+    /// Profiled tiles, ascending by physical id, those without samples included. A *tile index* is
+    /// a position in this slice.
     #[must_use]
     pub fn tiles(&self) -> &[TileEntry] {
         &self.tiles
@@ -234,8 +234,8 @@ impl ProfileReport {
         self.summary.as_ref()
     }
 
-    /// Calls `visit` for every sample with scheduled transfers: tile index, ordinal in the tile's list,
-    /// transfers. Each activity chunk is decoded once.
+    /// Calls `visit` for every sample with scheduled transfers: tile index, ordinal in the tile's
+    /// list, transfers. Each activity chunk is decoded once.
     ///
     /// # Errors
     /// [`DecodeError::PageMissing`] where a page was not supplied, else a corrupt chunk.
@@ -256,8 +256,8 @@ impl ProfileReport {
         missing.map(|(entry, _)| entry.bytes).collect()
     }
 
-    /// Bytes held by tables and packed pages. Pages that share the buffer they were supplied in count
-    /// once.
+    /// Bytes held by tables and packed pages. Pages that share the buffer they were supplied in
+    /// count once.
     #[must_use]
     pub fn resident_bytes(&self) -> u64 {
         let pages: usize = self

@@ -69,7 +69,8 @@ pub struct WorkEstimate {
 
 /// A step: everything about a sample but its tile and its times.
 ///
-/// Equal descriptors are stored once; a profile's samples refer to them by [`crate::units::StepId`].
+/// Equal descriptors are stored once; a profile's samples refer to them by
+/// [`crate::units::StepId`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StepDescriptor {
     /// What the tile did.

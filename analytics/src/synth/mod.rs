@@ -2,9 +2,9 @@
 //!
 //! A pretended bulk-synchronous program runs on pretended tiles: in each superstep every tile waits
 //! for the last one, exchanges, and computes or idles. Steps are shared by the tiles as in a real
-//! program. Durations are those of undisturbed kernels plus seeded disturbances, a few of them large;
-//! some tiles leave gaps; counters start shortly before they wrap. The same options give the same
-//! bytes.
+//! program. Durations are those of undisturbed kernels plus seeded disturbances, a few of them
+//! large; some tiles leave gaps; counters start shortly before they wrap. The same options give the
+//! same bytes.
 
 mod program;
 
@@ -94,7 +94,8 @@ struct ComputePhase {
 }
 
 impl ComputePhase {
-    /// What a tile of this class calls: three classes of 64 idle, one in six calls the other kernel.
+    /// What a tile of this class calls: three classes of 64 idle, one in six calls the other
+    /// kernel.
     const fn call(&self, class: u32) -> Option<(StepId, u32)> {
         match class {
             0..3 => None,

@@ -53,7 +53,8 @@ pub(crate) fn read_trailer(bytes: &[u8], total_len: u64) -> Option<(ByteRange, u
     whole.then(|| (ByteRange::new(start, end), trailer.get_checksum()))
 }
 
-/// Reads the index pages in `index`, which are the bytes of `range`; `trailer` are those after them.
+/// Reads the index pages in `index`, which are the bytes of `range`; `trailer` are those after
+/// them.
 pub(crate) fn read_index(
     index: &[u8],
     trailer: &[u8],

@@ -21,8 +21,8 @@ const PLACE: Place = Place {
     at: 0,
 };
 
-/// Converts a row file to columnar bytes, losslessly: every field of every sample can be written back
-/// by [`super::encode`].
+/// Converts a row file to columnar bytes, losslessly: every field of every sample can be written
+/// back by [`super::encode`].
 ///
 /// # Errors
 /// Where the bytes are no row profile of schema version 1 to 5, are cut, or contradict the format.
@@ -177,8 +177,9 @@ impl Converter {
 
 /// How many of the pairs to keep as metadata, and the estimate.
 ///
-/// An estimate is kept apart, as recorded ones are, where its pairs can be written back the same: last
-/// in the list, in order, and in canonical decimals. Else the pairs stay where they are as well.
+/// An estimate is kept apart, as recorded ones are, where its pairs can be written back the same:
+/// last in the list, in order, and in canonical decimals. Else the pairs stay where they are as
+/// well.
 fn split_estimate(
     pairs: &[(StringId, StringId)],
     tables: &mut Tables,

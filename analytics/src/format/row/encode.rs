@@ -18,8 +18,8 @@ const VERSION: u32 = 5;
 
 /// Writes a report as a row file: of the version it was read from, else of version 5.
 ///
-/// Header fields that the row format has no place for are dropped. Estimates that were recorded apart
-/// become the last metadata pairs of their step.
+/// Header fields that the row format has no place for are dropped. Estimates that were recorded
+/// apart become the last metadata pairs of their step.
 ///
 /// # Errors
 /// Where a page is missing or corrupt, or there are more samples than a row file reasonably holds.

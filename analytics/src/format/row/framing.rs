@@ -1,5 +1,5 @@
-//! The segment table of a multi-segment message, and just enough pointer reading to tell row profiles
-//! from other messages.
+//! The segment table of a multi-segment message, and just enough pointer reading to tell row
+//! profiles from other messages.
 
 /// Segments that a message may have; more is no message.
 const SEGMENTS_MAX: u32 = 512;

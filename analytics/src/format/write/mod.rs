@@ -32,8 +32,8 @@ const PENDING_MAX: usize = 1_500_000;
 
 /// Writes a columnar profile while it is recorded.
 ///
-/// Samples of one tile come in time order; tiles may come one after another or interleaved. Calls do
-/// not fail: the first problem is kept and returned by [`ProfileWriter::finish`].
+/// Samples of one tile come in time order; tiles may come one after another or interleaved. Calls
+/// do not fail: the first problem is kept and returned by [`ProfileWriter::finish`].
 #[derive(Debug)]
 pub struct ProfileWriter {
     out: Output,
@@ -211,8 +211,8 @@ impl ProfileWriter {
         }
     }
 
-    /// Takes the bytes that are ready, so that a long recording needs little memory. The file is the
-    /// bytes of all calls, in order, then those of [`Self::finish`].
+    /// Takes the bytes that are ready, so that a long recording needs little memory. The file is
+    /// the bytes of all calls, in order, then those of [`Self::finish`].
     #[must_use]
     pub fn take_bytes(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.out.bytes)

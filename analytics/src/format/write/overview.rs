@@ -177,8 +177,8 @@ impl OverviewTracker {
         self.columns = self.columns.start >> 1..(self.columns.end + 1) >> 1;
     }
 
-    /// The record of the rows `tiles` and its number of cells, where the profile is large enough for
-    /// one. `to_shared` moves instants to the shared clock.
+    /// The record of the rows `tiles` and its number of cells, where the profile is large enough
+    /// for one. `to_shared` moves instants to the shared clock.
     pub(crate) fn record(
         &mut self,
         tiles: &[PhysicalTile],

@@ -1,8 +1,8 @@
 //! The exact summary while it is recorded: sums, duration counts and unions by kernel and kind.
 //!
-//! The initial-sync crop is known only when every tile has begun. The first samples of each tile are
-//! therefore kept back and added at the end; where the crop reaches past them the summary would not
-//! be exact and is left out.
+//! The initial-sync crop is known only when every tile has begun. The first samples of each tile
+//! are therefore kept back and added at the end; where the crop reaches past them the summary would
+//! not be exact and is left out.
 
 use std::collections::BTreeMap;
 
@@ -180,8 +180,8 @@ impl SummaryTracker {
         }
     }
 
-    /// The record and its number of rows, where it is exact and not empty. `to_shared` moves instants
-    /// to the shared clock.
+    /// The record and its number of rows, where it is exact and not empty. `to_shared` moves
+    /// instants to the shared clock.
     pub(crate) fn record(
         &mut self,
         samples: u64,

@@ -1,7 +1,7 @@
 //! The union of very many intervals, kept while they arrive.
 //!
-//! Tiles of a bulk-synchronous run do nearly the same at nearly the same time, so most intervals lie
-//! in a run that is already there or widen one; the rest wait and are merged in batches.
+//! Tiles of a bulk-synchronous run do nearly the same at nearly the same time, so most intervals
+//! lie in a run that is already there or widen one; the rest wait and are merged in batches.
 
 /// A set of disjoint, non-touching half-open runs on the clock of the writer.
 #[derive(Debug, Default)]
@@ -95,7 +95,8 @@ mod tests {
 
         #[test]
         fn length_is_the_number_of_cycles_touched(
-            intervals in prop::collection::vec((-500i64..500, 1i64..40), 1..300), split in 0usize..300,
+            intervals in prop::collection::vec((-500i64..500, 1i64..40), 1..300),
+            split in 0usize..300,
         ) {
             let mut union = IntervalUnion::default();
             let mut touched = std::collections::BTreeSet::new();
