@@ -31,6 +31,8 @@ async fn pictures_of_both_themes_are_kept() {
         viewer
             .photograph(&folder.join(format!("focus-{name}.png")))
             .await;
+        viewer.hover(10.0, 10.0).await;
+        viewer.wait("!document.querySelector('[data-testid=tooltip]')").await;
         viewer.resize(360, 780, 2.0).await;
         viewer.settled().await;
         let overflow: f64 = viewer
