@@ -1,4 +1,5 @@
-//! Numbers for people: the only place where a figure becomes text, on the command line and on the page.
+//! Numbers for people: the only place where a figure becomes text, on the command line and on the
+//! page.
 
 use crate::aggregate::{float, ratio};
 use crate::profile::SampleKind;
@@ -46,7 +47,8 @@ pub fn decimal(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A fraction as a percentage with one decimal, half to even: 0.5625 is `56.2 %`. Above 100 % as it is.
+/// A fraction as a percentage with one decimal, half to even: 0.5625 is `56.2 %`. Above 100 % as it
+/// is.
 #[must_use]
 pub fn percent(fraction: Option<f64>) -> String {
     match fraction {

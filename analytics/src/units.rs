@@ -1,7 +1,8 @@
 //! Units and ids: a quantity of one kind cannot be used where another is meant.
 //!
-//! Every type has a private field, a constructor that names its unit and `get`. Only arithmetic that
-//! means something is offered: instants subtract to durations, durations add, work sums exactly.
+//! Every type has a private field, a constructor that names its unit and `get`. Only arithmetic
+//! that means something is offered: instants subtract to durations, durations add, work sums
+//! exactly.
 
 use std::fmt;
 use std::iter::Sum;
@@ -133,7 +134,8 @@ quantity! {
 }
 
 id! {
-    /// A tile by its position in the logical order, 0..1472. Programs are written for logical tiles.
+    /// A tile by its position in the logical order, 0..1472. Programs are written for logical
+    /// tiles.
     TileId, u16
 }
 id! {
@@ -260,8 +262,8 @@ impl<C: Clock> fmt::Display for CycleOffset<C> {
 
 /// Useful or physical work in exact multiples of 1/256 issue-cycle.
 ///
-/// Every basis of the useful-work model is a multiple of 1/256 issue-cycle, so sums do not depend on
-/// their order and need no rounding.
+/// Every basis of the useful-work model is a multiple of 1/256 issue-cycle, so sums do not depend
+/// on their order and need no rounding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Work(u64);
 

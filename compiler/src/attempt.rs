@@ -1,5 +1,5 @@
-//! What a compilation sets aside before it knows: memory beside the planned buffers and room for rows.
-//! A stage that runs out of either says so, and the compilation starts again with more.
+//! What a compilation sets aside before it knows: memory beside the planned buffers and room for
+//! rows. A stage that runs out of either says so, and the compilation starts again with more.
 
 use runtime::machine::sram::{ELEMENT_BYTES, FETCH_GUARD_BYTES};
 

@@ -15,8 +15,8 @@ pub enum OperandPolicy {
     /// The host uploads each tensor once, spread over the tiles; multicast exchanges bring it where
     /// it is needed.
     Sharded,
-    /// The host writes a copy wherever one is needed. Upload is not in device cycles, so this is the
-    /// policy of single-inference comparisons.
+    /// The host writes a copy wherever one is needed. Upload is not in device cycles, so this is
+    /// the policy of single-inference comparisons.
     Replicated,
 }
 

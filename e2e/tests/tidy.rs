@@ -322,7 +322,10 @@ fn functions_are_at_most_70_lines() {
 fn lines_are_at_most_100_columns() {
     check("line length", |source| {
         let numbered = source.text.lines().enumerate();
-        let long = numbered.filter(|(_, line)| line.chars().count() > COLUMNS_MAX);
+        // A line of markup is expected output, which cannot be broken.
+        let long = numbered.filter(|(_, line)| {
+            line.chars().count() > COLUMNS_MAX && !line.trim_start().starts_with('<')
+        });
         let say = |(index, line): (usize, &str)| {
             format!(
                 "{}:{}: {} columns",

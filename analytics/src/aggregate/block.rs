@@ -1,4 +1,5 @@
-//! Blocks: chunks in, sets of chunks with no tile in common out. A block is a unit of parallel work.
+//! Blocks: chunks in, sets of chunks with no tile in common out. A block is a unit of parallel
+//! work.
 
 use std::ops::Range;
 

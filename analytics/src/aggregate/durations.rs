@@ -1,8 +1,8 @@
 //! A multiset of durations: values in, exact percentiles out.
 //!
-//! Values are listed until the list is as long as a table of the smallest values would be; from then on
-//! those are counted, and the table grows with the list. So a value costs at most eight bytes, and a
-//! kernel that runs often costs one increment a sample.
+//! Values are listed until the list is as long as a table of the smallest values would be; from
+//! then on those are counted, and the table grows with the list. So a value costs at most eight
+//! bytes, and a kernel that runs often costs one increment a sample.
 
 use crate::units::Cycles;
 

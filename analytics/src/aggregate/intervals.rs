@@ -1,8 +1,8 @@
 //! A union of half-open intervals: intervals in almost any order in, disjoint ascending ones out.
 //!
-//! Tiles of one superstep run nearly the same intervals, and each tile's samples ascend. So a cursor
-//! that moves forward finds most intervals contained, or able to extend a neighbour in place; what fits
-//! nowhere waits and is merged by sorting, so that no order of input is quadratic.
+//! Tiles of one superstep run nearly the same intervals, and each tile's samples ascend. So a
+//! cursor that moves forward finds most intervals contained, or able to extend a neighbour in
+//! place; what fits nowhere waits and is merged by sorting, so that no order of input is quadratic.
 
 /// A set of cycles as disjoint intervals that do not touch.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,8 @@
 
 use crate::units::{Cycles, Work};
 
-/// Exact figures of a group of samples on one clock. Ratios are methods: they are taken from the sums,
-/// never averaged and never clipped, and `None` is "unavailable".
+/// Exact figures of a group of samples on one clock. Ratios are methods: they are taken from the
+/// sums, never averaged and never clipped, and `None` is "unavailable".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Samples that match: those of non-zero length on the clock.

@@ -1,7 +1,7 @@
 //! Sums over samples: a report, a clock and a grouping in, the exact figures of every group out.
 //!
-//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread, the
-//! tallies of the groups, and at most eight bytes a matching sample for exact percentiles.
+//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread,
+//! the tallies of the groups, and at most eight bytes a matching sample for exact percentiles.
 
 mod block;
 mod durations;
@@ -50,8 +50,8 @@ fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>,
     Ok(worker)
 }
 
-/// Each thread takes the next block when it is done with one. Of several errors, the one of the first
-/// block is returned, whichever thread met one first.
+/// Each thread takes the next block when it is done with one. Of several errors, the one of the
+/// first block is returned, whichever thread met one first.
 #[cfg(feature = "native")]
 fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>, DecodeError> {
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Time of each tile in each place: samples tile by tile in, maxima over tiles out.
 //!
-//! A tile's time in a place is the sum of its matching samples there, so maxima are taken when a tile
-//! is complete. Chunks hold a stretch of time of many tiles; until a tile is complete, its times are
-//! listed, and the list is summed when it grows past a few times the number of places.
+//! A tile's time in a place is the sum of its matching samples there, so maxima are taken when a
+//! tile is complete. Chunks hold a stretch of time of many tiles; until a tile is complete, its
+//! times are listed, and the list is summed when it grows past a few times the number of places.
 
 use super::plan::Plan;
 

@@ -18,8 +18,9 @@ const ROW_MAX: u32 = 28;
 const NAMES: u32 = 180;
 const NUMBERS: u32 = 200;
 
-/// Draws one horizontal bar for each group of `result`, in its order: the length is its work cycles,
-/// the dark part its useful work. Groups that do not fit below each other are left out, and said so.
+/// Draws one horizontal bar for each group of `result`, in its order: the length is its work
+/// cycles, the dark part its useful work. Groups that do not fit below each other are left out, and
+/// said so.
 ///
 /// # Errors
 /// What the backend reports.

@@ -1,7 +1,8 @@
 //! Charts of query answers, drawn on any plotters backend.
 //!
 //! An answer and a drawing area in, shapes out. Nothing here opens a file or a canvas: the command
-//! line brings an SVG backend, the page a canvas backend. Numbers become text in [`crate::text`] only.
+//! line brings an SVG backend, the page a canvas backend. Numbers become text in [`crate::text`]
+//! only.
 
 mod kernel_work;
 

@@ -1,13 +1,15 @@
 //! The three clocks: a report and a clock in, the place of every sample on it out.
 //!
 //! * *shared*: the earliest first sample of the device is zero; counters are unwrapped at decode.
-//! * *cropped* (the default): shared minus the initial-sync crop, which is the **latest** first sample
+//! * *cropped* (the default): shared minus the initial-sync crop, which is the **latest** first
+//!   sample
 //!   over all tiles: what ran before the last tile began is cut off.
-//! * *tile*: each tile's first sample is zero. It destroys relations between tiles, so it is never the
+//! * *tile*: each tile's first sample is zero. It destroys relations between tiles, so it is never
+//!   the
 //!   default picture.
 //!
-//! A sample that straddles the crop is *cut*: its remaining time counts, its work estimate does not.
-//! A sample of no length is on no clock.
+//! A sample that straddles the crop is *cut*: its remaining time counts, its work estimate does
+//! not. A sample of no length is on no clock.
 
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, ProfileReport, TileEntry};
@@ -89,7 +91,8 @@ impl Frame {
         self.kind
     }
 
-    /// The shared-clock cycle before which samples of `tile` are cut off; also the zero of the clock.
+    /// The shared-clock cycle before which samples of `tile` are cut off; also the zero of the
+    /// clock.
     #[must_use]
     pub const fn origin(self, tile: &TileEntry) -> u64 {
         match self.kind {
@@ -98,8 +101,8 @@ impl Frame {
         }
     }
 
-    /// Places a sample of `tile` that starts at `start` on the shared clock; `None` where nothing of
-    /// it is left.
+    /// Places a sample of `tile` that starts at `start` on the shared clock; `None` where nothing
+    /// of it is left.
     #[must_use]
     pub fn place(self, tile: &TileEntry, start: u64, duration: u32) -> Option<Placed> {
         let origin = self.origin(tile);
@@ -115,7 +118,8 @@ impl Frame {
     /// End of the timeline on this clock: the latest end over all samples, whatever the filters.
     ///
     /// # Errors
-    /// On the tile clock, which needs the last samples of the tiles: where a chunk cannot be decoded.
+    /// On the tile clock, which needs the last samples of the tiles: where a chunk cannot be
+    /// decoded.
     pub fn span(self, report: &ProfileReport) -> Result<Cycles, DecodeError> {
         match self.kind {
             ClockKind::Cropped | ClockKind::Shared => {

@@ -1,9 +1,9 @@
 //! The figures of a profile as a file: a report in, seventeen counts and sums out.
 //!
-//! Intervals inside exchanges are *scheduled*, not measured. They are placed in the measured exchange
-//! of their (epoch, phase): its window runs from the latest entry to the latest exit over all tiles,
-//! and the schedule, as long as the longest horizon, ends with the window. Everything is on the shared
-//! clock and nothing is cropped.
+//! Intervals inside exchanges are *scheduled*, not measured. They are placed in the measured
+//! exchange of their (epoch, phase): its window runs from the latest entry to the latest exit over
+//! all tiles, and the schedule, as long as the longest horizon, ends with the window. Everything is
+//! on the shared clock and nothing is cropped.
 
 mod roles;
 

@@ -24,8 +24,8 @@ pub(super) fn visible(window: &Window, start: u64, end: u64) -> Range<u64> {
 }
 
 impl RoleCycles {
-    /// Sweeps over `activities`, placed so that the schedule ends with the window, and clamped to the
-    /// visit.
+    /// Sweeps over `activities`, placed so that the schedule ends with the window, and clamped to
+    /// the visit.
     pub(super) fn of(
         activities: &[ExchangeActivity],
         window: &Window,

@@ -1,8 +1,8 @@
 //! One question to a profile: [`ProfileReport`] and [`Query`] in, [`QueryResult`] out.
 //!
-//! Filters are conditions that must all hold and are applied before grouping. Samples of no length on
-//! the clock in force never match. Groups are sorted, then limited; the answer says how many there
-//! were. Which samples match never changes the span or the number of profiled tiles.
+//! Filters are conditions that must all hold and are applied before grouping. Samples of no length
+//! on the clock in force never match. Groups are sorted, then limited; the answer says how many
+//! there were. Which samples match never changes the span or the number of profiled tiles.
 
 mod detail;
 mod error;

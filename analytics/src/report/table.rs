@@ -9,8 +9,8 @@ pub(crate) enum Align {
 
 /// Lines of `rows` under `header`, columns two spaces apart, without spaces at line ends.
 ///
-/// Cells longer than `widest` characters are cut with an ellipsis, in the middle, so that names that
-/// differ at either end stay apart.
+/// Cells longer than `widest` characters are cut with an ellipsis, in the middle, so that names
+/// that differ at either end stay apart.
 pub(crate) fn table(header: &[(&str, Align)], rows: &[Vec<String>], widest: usize) -> String {
     let header_row: Vec<String> = header.iter().map(|(name, _)| (*name).to_owned()).collect();
     let lines: Vec<Vec<String>> = std::iter::once(&header_row)

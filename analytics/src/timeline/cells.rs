@@ -1,12 +1,13 @@
-//! One row of cells: samples of its tiles in, the dominant kind and kernel of each cell out, exactly.
+//! One row of cells: samples of its tiles in, the dominant kind and kernel of each cell out,
+//! exactly.
 
 use std::ops::Range;
 
 use crate::profile::{ProfileReport, SampleKind};
 use crate::timeline::CellKind;
 
-/// Positions in a viewport, in units of one cycle divided by the number of columns, so that a column's
-/// width is a whole number of units however far one zooms in.
+/// Positions in a viewport, in units of one cycle divided by the number of columns, so that a
+/// column's width is a whole number of units however far one zooms in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     from: u64,

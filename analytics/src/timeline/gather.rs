@@ -1,7 +1,8 @@
 //! Samples tile by tile: tiles and a time range in, each tile's samples in order out.
 //!
-//! A chunk holds a stretch of time of many tiles, a row of a picture a long time of few; so the visible
-//! samples of one block of tiles are copied together. That is the only scratch besides one chunk.
+//! A chunk holds a stretch of time of many tiles, a row of a picture a long time of few; so the
+//! visible samples of one block of tiles are copied together. That is the only scratch besides one
+//! chunk.
 
 use std::ops::Range;
 
@@ -116,8 +117,8 @@ impl View<'_> {
         origin.saturating_add(self.cycles.start)..origin.saturating_add(self.cycles.end)
     }
 
-    /// The part of a tile's piece between the first and the last sample that touch the visible cycles,
-    /// as indices into the scratch. Starts ascend; ends need not.
+    /// The part of a tile's piece between the first and the last sample that touch the visible
+    /// cycles, as indices into the scratch. Starts ascend; ends need not.
     fn visible(&self, scratch: &ChunkScratch, span: &TileSpan) -> Range<usize> {
         let window = self.window(&self.report.tiles()[span.tile as usize]);
         let first = span.samples.start as usize;

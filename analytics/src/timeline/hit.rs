@@ -6,8 +6,8 @@ use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, ProfileReport};
 use crate::query::{SampleDetail, detail};
 
-/// The sample of the tile at position `tile` of [`ProfileReport::tiles`] that runs at cycle `offset`
-/// of `clock`; `None` where nothing was recorded. Of samples that overlap, the last one.
+/// The sample of the tile at position `tile` of [`ProfileReport::tiles`] that runs at cycle
+/// `offset` of `clock`; `None` where nothing was recorded. Of samples that overlap, the last one.
 ///
 /// Decodes only chunks that can hold it: one, unless samples overlap.
 ///

@@ -13,8 +13,9 @@ pub struct KindShares {
     /// Length of the run in cycles; column `c` covers `span·c/columns .. span·(c+1)/columns`, both
     /// rounded down.
     pub span: u64,
-    /// `columns` × [`CellKind::COUNT`], a column's kinds together: tile-cycles of the kind in 1/65535
-    /// of all profiled tiles × the width of the column, rounded down. What is left was not recorded.
+    /// `columns` × [`CellKind::COUNT`], a column's kinds together: tile-cycles of the kind in
+    /// 1/65535 of all profiled tiles × the width of the column, rounded down. What is left was not
+    /// recorded.
     pub shares: Vec<u16>,
 }
 
@@ -82,7 +83,8 @@ impl Strip {
         Ok(())
     }
 
-    /// Adds `start..end` and returns the column of its end, where the tile's next sample is looked for.
+    /// Adds `start..end` and returns the column of its end, where the tile's next sample is looked
+    /// for.
     fn add(&mut self, from: usize, kind: usize, start: u64, end: u64) -> usize {
         let last = self.cycles.len() - 1;
         let mut column = from;

@@ -1,8 +1,8 @@
 //! View-sized answers for a timeline: a report and a viewport in, plain columns of cells out.
 //!
-//! The answer is bounded by the viewport's columns × rows, whatever the number of samples. Only chunks
-//! that the viewport touches are decoded. Cells carry the kernel, so that a painter can dim what is not
-//! in focus without asking again.
+//! The answer is bounded by the viewport's columns × rows, whatever the number of samples. Only
+//! chunks that the viewport touches are decoded. Cells carry the kernel, so that a painter can dim
+//! what is not in focus without asking again.
 
 mod cells;
 mod gather;

@@ -5,8 +5,8 @@ use crate::profile::{Overview, ProfileReport};
 
 /// The cells of `viewport` from the file's overview, or `None` where the file has none.
 ///
-/// A cell takes the kind that most of its tiles show at its middle, and the kernel and busy share of
-/// the busiest of them.
+/// A cell takes the kind that most of its tiles show at its middle, and the kernel and busy share
+/// of the busiest of them.
 #[must_use]
 pub fn overview_raster(report: &ProfileReport, viewport: &Viewport) -> Option<Raster> {
     let overview = report.overview()?;

@@ -74,8 +74,8 @@ impl CellKind {
 
 /// Cells of a viewport, row-major, one column of bytes for each property.
 ///
-/// Row `r` of `rows` stands for the tiles `tiles.start + r·n/rows .. tiles.start + (r+1)·n/rows`, with
-/// `n` the number of visible tiles; column `c` likewise for the cycles.
+/// Row `r` of `rows` stands for the tiles `tiles.start + r·n/rows .. tiles.start + (r+1)·n/rows`,
+/// with `n` the number of visible tiles; column `c` likewise for the cycles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Raster {
     /// Columns, as asked for.

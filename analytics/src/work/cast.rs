@@ -7,8 +7,8 @@ use crate::work::{Precision, estimate as new_estimate, units};
 /// Work of converting `logical` elements that are stored as `physical`, or `None` for a pair of
 /// formats that the device does not convert in one instruction (FP8 and FP32, a format and itself).
 ///
-/// One instruction converts two elements between FP16 and FP32, eight from FP16 to FP8 and four from
-/// FP8 to FP16.
+/// One instruction converts two elements between FP16 and FP32, eight from FP16 to FP8 and four
+/// from FP8 to FP16.
 #[must_use]
 pub fn estimate(
     logical: Elements,

@@ -1,8 +1,8 @@
 //! The useful-work model: shapes and precisions in, [`WorkEstimate`] out, one file a basis.
 //!
-//! *Useful* work is what the mathematics of an operation asks for, known padding excluded; *physical*
-//! work is what the padded shapes make a tile do. Both are issue-cycle equivalents of one tile, exact
-//! in 256ths, so that sums need no rounding and do not depend on their order.
+//! *Useful* work is what the mathematics of an operation asks for, known padding excluded;
+//! *physical* work is what the padded shapes make a tile do. Both are issue-cycle equivalents of
+//! one tile, exact in 256ths, so that sums need no rounding and do not depend on their order.
 //!
 //! Kernels without a module here have no estimate on purpose: raw byte copies, aggregate Repeat
 //! samples, the attention merge, monolithic attention. Unknown is `None`, never zero.

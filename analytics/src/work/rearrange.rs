@@ -4,7 +4,8 @@ use crate::profile::WorkEstimate;
 use crate::units::Bytes;
 use crate::work::{estimate as new_estimate, units};
 
-/// Work of moving `logical` bytes of a tensor that is stored as `physical` bytes into another layout.
+/// Work of moving `logical` bytes of a tensor that is stored as `physical` bytes into another
+/// layout.
 ///
 /// Only for rearrangements whose logical bytes are known; a raw byte copy has no estimate.
 #[must_use]

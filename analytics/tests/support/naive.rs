@@ -1,4 +1,5 @@
-//! The measures again, written for clarity from their definitions: no chunks, no tables, no packing.
+//! The measures again, written for clarity from their definitions: no chunks, no tables, no
+//! packing.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -67,8 +67,8 @@ fn step() -> impl Strategy<Value = StepDescriptor> {
         )
 }
 
-/// Gap before a sample, its duration, and its step as a fraction of the number of steps. A negative gap
-/// is an overlap, of at most the sample before.
+/// Gap before a sample, its duration, and its step as a fraction of the number of steps. A negative
+/// gap is an overlap, of at most the sample before.
 fn sample() -> impl Strategy<Value = (i64, u32, prop::sample::Index)> {
     let gap = prop_oneof![
         10 => Just(0i64),

@@ -44,7 +44,8 @@ pub struct CheckReport {
     pub elements: u64,
     /// Elements outside the tolerance.
     pub failures: u64,
-    /// The element furthest from its reference; the first one of equals, not-a-number furthest of all.
+    /// The element furthest from its reference; the first one of equals, not-a-number furthest of
+    /// all.
     pub worst: Option<Difference>,
 }
 

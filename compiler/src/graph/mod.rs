@@ -1,8 +1,8 @@
 //! The input language: a structured single-assignment graph of tensors and operations.
 //!
 //! Shapes are semantic: no layout, no tile. Operations are listed in execution order, each defines
-//! one new value, and a value is defined before it is used; the builder methods enforce it, so every
-//! [`Graph`] is well formed.
+//! one new value, and a value is defined before it is used; the builder methods enforce it, so
+//! every [`Graph`] is well formed.
 
 pub mod check;
 pub mod parse;

@@ -20,8 +20,8 @@ use super::{Graph, GraphError, ValueId, ValueKind};
 /// Parses a graph and checks that it computes and returns something.
 ///
 /// # Errors
-/// [`GraphError::Parse`] with line and column for whatever is wrong in a line, [`GraphError::Empty`]
-/// for a graph without operations or outputs.
+/// [`GraphError::Parse`] with line and column for whatever is wrong in a line,
+/// [`GraphError::Empty`] for a graph without operations or outputs.
 pub fn parse(text: &str) -> Result<Graph, GraphError> {
     let mut graph = Graph::default();
     for (index, line) in text.lines().enumerate() {

@@ -1,8 +1,8 @@
-//! Reference results in F32, computed without anything of the planner, the layouts or the simulator:
-//! [`Graph`] → values of its outputs.
+//! Reference results in F32, computed without anything of the planner, the layouts or the
+//! simulator: [`Graph`] → values of its outputs.
 //!
-//! Products and sums are F32 in contraction order. A result that feeds another operation is rounded to
-//! its storage type first, as the device stores it; an output is left unrounded.
+//! Products and sums are F32 in contraction order. A result that feeds another operation is rounded
+//! to its storage type first, as the device stores it; an output is left unrounded.
 
 use half::f16;
 use half::slice::HalfFloatSliceExt;

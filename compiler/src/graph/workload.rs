@@ -116,8 +116,8 @@ pub fn workload(name: &str, extents: &WorkloadExtents) -> Result<Workload, Workl
     }
 }
 
-/// The layouts of the smoke workloads are fixed: every tile owns 64 columns and sees all rows, so the
-/// left operand is spread over all tiles and multicast to all.
+/// The layouts of the smoke workloads are fixed: every tile owns 64 columns and sees all rows, so
+/// the left operand is spread over all tiles and multicast to all.
 fn smoke(
     name: &'static str,
     batch: u64,

@@ -1,10 +1,10 @@
 //! Where the elements of a matrix lie inside a block of SRAM.
 //!
 //! Everything moves in *units*: 16 consecutive F16 values along the contraction axis, 32 bytes. A
-//! value is seen as *lines* (the axis that is not contracted) times *depth* (the axis that is), so one
-//! view serves left and right operands and both orientations of a GEMM. A [`Block`] is a rectangle of
-//! lines × depth panels of 16 in one of the two orders that the AMP unit reads; its *image* is the
-//! sequence of its units.
+//! value is seen as *lines* (the axis that is not contracted) times *depth* (the axis that is), so
+//! one view serves left and right operands and both orientations of a GEMM. A [`Block`] is a
+//! rectangle of lines × depth panels of 16 in one of the two orders that the AMP unit reads; its
+//! *image* is the sequence of its units.
 
 pub mod boxes;
 
@@ -20,7 +20,8 @@ pub const UNIT_BYTES: u32 = 32;
 pub enum LineAxis {
     /// Lines are rows, units run along a row: left operands and results of normal orientation.
     Rows,
-    /// Lines are columns, units run down a column: right operands and results of swapped orientation.
+    /// Lines are columns, units run down a column: right operands and results of swapped
+    /// orientation.
     Columns,
 }
 

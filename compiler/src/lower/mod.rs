@@ -1,5 +1,5 @@
-//! A placed and scheduled program as a package: addresses go into calls, rows into tile images, host
-//! ranges into affine bindings. Nothing is decided here.
+//! A placed and scheduled program as a package: addresses go into calls, rows into tile images,
+//! host ranges into affine bindings. Nothing is decided here.
 
 mod bindings;
 mod image;

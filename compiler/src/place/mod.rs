@@ -1,9 +1,9 @@
 //! Gives every buffer an address in its tile's SRAM: [`Program`] → [`Placement`].
 //!
-//! Tiles are independent and placed in parallel. Within a tile buffers of overlapping lifetime do not
-//! overlap, buffers that a kernel reads and writes at once lie in different memory elements, and
-//! buffers that one exchange sends from and lands in do so where there is room. [`verify()`] re-derives
-//! all of it without using the allocator.
+//! Tiles are independent and placed in parallel. Within a tile buffers of overlapping lifetime do
+//! not overlap, buffers that a kernel reads and writes at once lie in different memory elements,
+//! and buffers that one exchange sends from and lands in do so where there is room. [`verify()`]
+//! re-derives all of it without using the allocator.
 
 mod allocate;
 mod arena;

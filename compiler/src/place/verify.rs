@@ -1,5 +1,5 @@
-//! Re-derives what makes a placement legal, sharing nothing with the allocator: every pair of buffers
-//! of a tile is looked at.
+//! Re-derives what makes a placement legal, sharing nothing with the allocator: every pair of
+//! buffers of a tile is looked at.
 
 use rayon::prelude::*;
 use runtime::package::{Address, KernelSpec, MemoryClass};

@@ -1,7 +1,7 @@
 //! One way to spread a GEMM: what it costs and whether the fullest tile holds it.
 //!
-//! Costs are those of the largest shard: kernels from the runtime's cost table, exchanges by the words
-//! and messages of the busiest endpoint.
+//! Costs are those of the largest shard: kernels from the runtime's cost table, exchanges by the
+//! words and messages of the busiest endpoint.
 
 use analytics::units::Cycles;
 use runtime::kernels::{Generation, cycles};

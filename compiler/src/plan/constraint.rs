@@ -4,10 +4,10 @@
 //! OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL[:chunks=N]
 //! 0:5x24x12:12x1:48:interleaved:normal:complete:match-remote
 //! ```
-//! Fields after the grid may be left out from the right, and any but the first may be `*`. COLUMNS are
-//! those of the fullest tile. A compute block's result is cut into K linear pieces of its image, so
-//! RRxRC is Kx1; partial sums arrive `complete`. LOCAL is `match-remote` (operands are uploaded once
-//! and exchanged) or `direct` (the host writes every copy).
+//! Fields after the grid may be left out from the right, and any but the first may be `*`. COLUMNS
+//! are those of the fullest tile. A compute block's result is cut into K linear pieces of its
+//! image, so RRxRC is Kx1; partial sums arrive `complete`. LOCAL is `match-remote` (operands are
+//! uploaded once and exchanged) or `direct` (the host writes every copy).
 
 use runtime::package::MemoryClass;
 

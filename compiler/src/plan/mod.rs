@@ -1,9 +1,10 @@
 //! Chooses how each operation is spread over the tiles: (graph, options) → [`Plan`].
 //!
-//! A plan is data: for each GEMM a grid, an orientation, where coefficients lie, how operands arrive
-//! and in how many chunks the contraction is streamed. Candidates that do not fit the memory of the
-//! fullest tile are dropped before any ranking; the rest are ranked by predicted cycles, and operations
-//! are chosen together so that an operand which the next one needs in the same place counts once.
+//! A plan is data: for each GEMM a grid, an orientation, where coefficients lie, how operands
+//! arrive and in how many chunks the contraction is streamed. Candidates that do not fit the memory
+//! of the fullest tile are dropped before any ranking; the rest are ranked by predicted cycles, and
+//! operations are chosen together so that an operand which the next one needs in the same place
+//! counts once.
 
 mod candidate;
 mod constraint;

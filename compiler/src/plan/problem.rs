@@ -1,5 +1,5 @@
-//! A GEMM as the AMP unit sees it, and how a grid cuts it: (graph, operation, orientation) → the panel
-//! operand, the coefficient operand, the result, and the block of each on each tile.
+//! A GEMM as the AMP unit sees it, and how a grid cuts it: (graph, operation, orientation) → the
+//! panel operand, the coefficient operand, the result, and the block of each on each tile.
 
 use std::ops::Range;
 

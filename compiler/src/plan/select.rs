@@ -31,7 +31,8 @@ struct Branch {
 }
 
 impl Branch {
-    /// Whether what a later operation needs on the tiles from the start leaves the earlier ones room.
+    /// Whether what a later operation needs on the tiles from the start leaves the earlier ones
+    /// room.
     fn leaves_room(&self, later: &Candidate) -> bool {
         let arena = Arena::with_rows(0);
         let bytes = |range: &std::ops::Range<u32>| u64::from(range.end - range.start);
@@ -48,8 +49,8 @@ impl Branch {
 /// Chooses a plan. `reserve` bytes of every tile are kept free beside what the plan needs.
 ///
 /// # Errors
-/// [`PlanError::Constraint`] for a constraint that cannot be met, [`PlanError::NoPlan`] where no grid
-/// fits the memory.
+/// [`PlanError::Constraint`] for a constraint that cannot be met, [`PlanError::NoPlan`] where no
+/// grid fits the memory.
 pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
     for constraint in &options.plan_constraints {
         if constraint.operation >= graph.operations().len() {

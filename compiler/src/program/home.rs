@@ -1,4 +1,5 @@
-//! Where the units of a value lie on the device, and what must move to bring a block of it elsewhere.
+//! Where the units of a value lie on the device, and what must move to bring a block of it
+//! elsewhere.
 
 use crate::layout::{Block, UNIT_BYTES, View};
 

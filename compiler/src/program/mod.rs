@@ -1,8 +1,9 @@
-//! A planned program before it has addresses: buffers, transfers between them, kernel calls on them.
+//! A planned program before it has addresses: buffers, transfers between them, kernel calls on
+//! them.
 //!
 //! Built by [`expand()`] from a plan, placed by [`crate::place`], turned into a package by
-//! [`crate::lower`]. Steps are device-wide and in execution order; a buffer belongs to one tile and is
-//! live over an inclusive range of steps.
+//! [`crate::lower`]. Steps are device-wide and in execution order; a buffer belongs to one tile and
+//! is live over an inclusive range of steps.
 
 mod build;
 mod expand;

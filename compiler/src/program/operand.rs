@@ -1,5 +1,6 @@
 //! Brings the blocks of one operand to the tiles of a grid: from the host directly, from homes that
-//! the host filled or an operation left, or not at all where they still lie from the operation before.
+//! the host filled or an operation left, or not at all where they still lie from the operation
+//! before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use super::gemm::Context;
 use super::home::{Home, Segment};
 use super::{BufferId, Call, HostRange, Move, Place};
 
-/// Smallest piece of a spread operand, in units: below 64 words a message costs more than it carries.
+/// Smallest piece of a spread operand, in units: below 64 words a message costs more than it
+/// carries.
 pub(crate) const PIECE_UNITS: u32 = 8;
 
 /// Bytes past the end of the panel operand that the GEMM kernel may read.
@@ -106,8 +108,8 @@ pub(crate) struct Arrival {
     pub(crate) copies: Vec<Call>,
 }
 
-/// Has the host write an operand that lies nowhere yet: into place where one tile needs each block or
-/// replication is free, else spread over the tiles that need it.
+/// Has the host write an operand that lies nowhere yet: into place where one tile needs each block
+/// or replication is free, else spread over the tiles that need it.
 pub(crate) fn host(builder: &mut Builder, context: &Context<'_>, side: Side) -> Direct {
     let operand = side.operand(context);
     let (key, plan) = ((operand.value, operand.view.axis), context.plan);

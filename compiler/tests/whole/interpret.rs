@@ -1,5 +1,5 @@
-//! Runs a program on its buffers directly, without addresses, exchange rows or the device, so that a
-//! wrong expansion is told from a wrong placement or a wrong row.
+//! Runs a program on its buffers directly, without addresses, exchange rows or the device, so that
+//! a wrong expansion is told from a wrong placement or a wrong row.
 
 use compiler::graph::Graph;
 use compiler::graph::check::{CheckReport, Tolerance, check};

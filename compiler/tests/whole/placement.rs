@@ -1,4 +1,5 @@
-//! Placement is checked by code that shares nothing with the allocator, and that check rejects damage.
+//! Placement is checked by code that shares nothing with the allocator, and that check rejects
+//! damage.
 
 use compiler::graph::parse::parse;
 use compiler::place::{Arena, Placement, place, verify};
@@ -58,7 +59,10 @@ fn damaged_placements_are_rejected() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn a_buffer_moved_onto_a_live_one_is_rejected(which: prop::sample::Index, onto: prop::sample::Index) {
+    fn a_buffer_moved_onto_a_live_one_is_rejected(
+        which: prop::sample::Index,
+        onto: prop::sample::Index,
+    ) {
         let (program, mut placement) = placed(12);
         let moved = which.index(program.buffers.len());
         let buffer = &program.buffers[moved];

@@ -1,5 +1,5 @@
-//! Whole programs: compiled, run through their encoded exchange words, every output element compared
-//! with an independent reference.
+//! Whole programs: compiled, run through their encoded exchange words, every output element
+//! compared with an independent reference.
 
 use crate::interpret::interpret;
 use crate::support::{checked, compiled, named, options, simulated, useful_flops};

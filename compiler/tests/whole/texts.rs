@@ -1,5 +1,5 @@
-//! Texts that people read, pinned: refusals, chosen plans, ranked candidates. `UPDATE_EXPECT=1` renews
-//! the files.
+//! Texts that people read, pinned: refusals, chosen plans, ranked candidates. `UPDATE_EXPECT=1`
+//! renews the files.
 
 use std::fmt::Write as _;
 

@@ -32,7 +32,9 @@ async fn pictures_of_both_themes_are_kept() {
             .photograph(&folder.join(format!("focus-{name}.png")))
             .await;
         viewer.hover(10.0, 10.0).await;
-        viewer.wait("!document.querySelector('[data-testid=tooltip]')").await;
+        viewer
+            .wait("!document.querySelector('[data-testid=tooltip]')")
+            .await;
         viewer.resize(360, 780, 2.0).await;
         viewer.settled().await;
         let overflow: f64 = viewer

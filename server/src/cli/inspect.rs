@@ -11,6 +11,10 @@ use crate::open;
 pub(super) fn run(args: &InspectArgs, io: &mut Io<'_>) -> Outcome {
     let report = open::profile(&args.profile)?;
     let inspection = inspect(&report).map_err(|error| open::refused(&error, &args.profile))?;
-    let text = if args.json { inspect_json(&inspection) } else { inspect_text(&inspection) };
+    let text = if args.json {
+        inspect_json(&inspection)
+    } else {
+        inspect_text(&inspection)
+    };
     print(io.stdout, &text)
 }
