@@ -177,22 +177,22 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    fn check(fragment: &str, again: Expect) {
+    fn check(fragment: &str, again: &Expect) {
         again.assert_eq(&format(&parse(fragment)));
     }
 
     #[test]
     fn links_keep_what_they_say() {
-        check("", expect![[r#"v=1"#]]);
+        check("", &expect![[r#"v=1"#]]);
         check(
             "#v=1&clock=tile&t=10-20&tiles=3-7&by=phase&kernel=a%20b&kind=idle&sort=name.asc",
-            expect![[
+            &expect![[
                 r#"v=1&clock=tile&t=10-20&tiles=3-7&by=phase&kernel=a%20b&kind=idle&sort=name.asc"#
             ]],
         );
         check(
             "t=5-9&view=map&v=1&x",
-            expect![[r#"v=1&t=5-9&view=map&x="#]],
+            &expect![[r#"v=1&t=5-9&view=map&x="#]],
         );
     }
 
@@ -200,9 +200,9 @@ mod tests {
     fn nonsense_leaves_the_defaults() {
         check(
             "t=20-10&tiles=9-1&clock=lunar&kind=%FF&by=",
-            expect![[r#"v=1"#]],
+            &expect![[r#"v=1"#]],
         );
-        check("t=-&tiles=x&kernel=&sha=ABC", expect![[r#"v=1"#]]);
+        check("t=-&tiles=x&kernel=&sha=ABC", &expect![[r#"v=1"#]]);
     }
 
     #[test]

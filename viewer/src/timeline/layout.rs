@@ -327,7 +327,7 @@ mod tests {
         height: 134.0,
     };
 
-    fn drawn(scene: &Scene, expected: Expect) {
+    fn drawn(scene: &Scene, expected: &Expect) {
         let mut surface = RecordingSurface::default();
         paint(scene, &mut surface);
         expected.assert_eq(&surface.log);
@@ -373,7 +373,7 @@ mod tests {
         let viewport = Viewport::whole(1_000, 4);
         drawn(
             &plot_of(&viewport, &[Some(picture())]),
-            expect![[r#"
+            &expect![[r#"
             clear
             fill 44.0,34.0 400.0x100.0 #ffffffff
             image 7 400x4 over 44.0,34.0 400.0x100.0 clip 44.0,34.0 400.0x100.0
@@ -435,7 +435,7 @@ mod tests {
         let scene = overlay(SIZE, &viewport, marks, Theme::Dark.palette());
         drawn(
             &scene,
-            expect![[r#"
+            &expect![[r#"
             clear
             fill 244.0,34.0 1.0x100.0 #6cb6ff96
             fill 44.0,84.0 400.0x1.0 #6cb6ff96
@@ -466,7 +466,7 @@ mod tests {
         let scene = strip(size, &viewport, None, Theme::Light.palette());
         drawn(
             &scene,
-            expect![[r#"
+            &expect![[r#"
             clear
             fill 44.0,0.0 400.0x40.0 #f1f3f5ff
             fill 44.0,0.0 100.0x40.0 #ffffff96
