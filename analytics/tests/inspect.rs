@@ -85,6 +85,28 @@ fn exchanges_are_measured_from_the_last_entry_and_scheduled_from_the_last_exit()
     .assert_eq(&inspect_text(&inspection));
 }
 
+/// Two tiles wait from 10 and from 30, are released at 60 and leave at 100 and 120.
+#[test]
+fn a_synchronization_of_the_same_phase_is_the_arrival() {
+    let mut writer = ProfileWriter::new(&ProfileHeader::default());
+    let wait = writer.step(&StepDescriptor {
+        kind: SampleKind::Synchronization,
+        ..exchange(7, 0, 0)
+    });
+    let visit = writer.step(&exchange(7, 0, 40));
+    for (tile, arrival, exit) in [(2, 10, 100), (3, 30, 120)] {
+        let tile = PhysicalTile::new(tile);
+        let counter = RawCounter::new;
+        writer.sample(tile, counter(arrival), counter(60), wait, &[]);
+        writer.sample(tile, counter(60), counter(exit), visit, &[]);
+    }
+    let report = open_bytes(writer.finish().expect("writes")).expect("opens");
+    let found = inspect(&report).expect("decodes");
+    assert_eq!(found.arrival_wait_cycles, 20);
+    assert_eq!(found.measured_exchange_cycles, 120 - 30);
+    assert_eq!(found.boundary_cycles, 90 - 40);
+}
+
 #[test]
 fn json_and_text_have_the_same_figures() {
     let inspection = inspect(&report()).expect("decodes");

@@ -4,6 +4,9 @@
 //! exchange of their (epoch, phase): its window runs from the latest entry to the latest exit over
 //! all tiles, and the schedule, as long as the longest horizon, ends with the window. Everything is
 //! on the shared clock and nothing is cropped.
+//!
+//! A tile arrives at an exchange when its synchronization of the same (epoch, phase) starts; where it
+//! has none, when its exchange does.
 
 mod roles;
 
@@ -40,11 +43,11 @@ pub struct Inspection {
     pub partner_busy_cycles: u64,
     /// Tile-cycles of exchange windows in which a tile does none of the three.
     pub exchange_idle_cycles: u64,
-    /// Sum over exchanges of known horizon of last exit − last entry.
+    /// Sum over exchanges of known horizon of last exit − last arrival.
     pub measured_exchange_cycles: u64,
     /// Sum of their horizons.
     pub scheduled_exchange_cycles: u64,
-    /// Sum over the same of last entry − first entry.
+    /// Sum over the same of last arrival − first arrival.
     pub arrival_wait_cycles: u64,
     /// Sum over the same of what measured exceeds scheduled.
     pub boundary_cycles: u64,
@@ -53,7 +56,7 @@ pub struct Inspection {
 /// One exchange over all tiles, on the shared clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    first_entry: u64,
+    /// Latest start of an exchange sample: scheduled transfers are placed from here on.
     last_entry: u64,
     last_exit: u64,
     /// Longest horizon in cycles; 0 is unknown.
@@ -73,6 +76,31 @@ struct Visit {
 /// By tile index, then ordinal.
 type Visits = Vec<Vec<Visit>>;
 
+/// First and last arrival at each phase row, and the phase row at which each tile arrived last.
+struct Arrivals {
+    of_phase: Vec<Option<(u64, u64)>>,
+    at: Vec<Option<u32>>,
+}
+
+impl Arrivals {
+    fn new(report: &ProfileReport) -> Self {
+        Self {
+            of_phase: vec![None; report.phases().len()],
+            at: vec![None; report.tiles().len()],
+        }
+    }
+
+    /// A tile's synchronization or exchange of a phase starts; only the first of them is its arrival.
+    fn note(&mut self, tile: u32, phase: u32, start: u64) {
+        if self.at[tile as usize].replace(phase) == Some(phase) {
+            return;
+        }
+        let span = &mut self.of_phase[phase as usize];
+        let (first, last) = span.unwrap_or((start, start));
+        *span = Some((first.min(start), last.max(start)));
+    }
+}
+
 /// Counts and sums of `report`.
 ///
 /// # Errors
@@ -84,8 +112,9 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
         samples: report.sample_count(),
         ..Inspection::default()
     };
-    let (visits, windows) = exchanges(report, &mut found)?;
-    add_windows(&windows, &mut found);
+    let mut arrivals = Arrivals::new(report);
+    let (visits, windows) = exchanges(report, &mut arrivals, &mut found)?;
+    add_windows(&windows, &arrivals, &mut found);
     // Until a transfer is seen, a visit to a scheduled exchange is idle from end to end.
     let of_phase = |visit: &Visit| windows[visit.phase as usize].filter(|it| it.horizon > 0);
     let mut idle: u64 = visits
@@ -126,6 +155,7 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
 /// The exchange samples of each tile by ordinal, and the window of each phase row that has some.
 fn exchanges(
     report: &ProfileReport,
+    arrivals: &mut Arrivals,
     found: &mut Inspection,
 ) -> Result<(Visits, Vec<Option<Window>>), DecodeError> {
     let mut visits: Visits = vec![Vec::new(); report.tiles().len()];
@@ -137,14 +167,18 @@ fn exchanges(
             let first = span.samples.start as usize;
             for at in first..span.samples.end as usize {
                 let step = &report.steps()[scratch.step[at] as usize];
+                let (start, duration) = (scratch.start[at], u64::from(scratch.duration[at]));
+                if step.kind == SampleKind::Synchronization {
+                    arrivals.note(span.tile, step.phase_row, start);
+                }
                 if step.kind != SampleKind::Exchange {
                     continue;
                 }
                 found.exchange_samples += 1;
-                let (start, duration) = (scratch.start[at], u64::from(scratch.duration[at]));
                 if duration == 0 {
                     continue;
                 }
+                arrivals.note(span.tile, step.phase_row, start);
                 let visit = Visit {
                     ordinal: span.first_ordinal + (at - first) as u64,
                     start,
@@ -165,13 +199,11 @@ fn widen(window: Option<Window>, visit: &Visit, event_cycles: u32) -> Window {
     let Visit { start, end, .. } = *visit;
     match window {
         None => Window {
-            first_entry: start,
             last_entry: start,
             last_exit: end,
             horizon,
         },
         Some(it) => Window {
-            first_entry: it.first_entry.min(start),
             last_entry: it.last_entry.max(start),
             last_exit: it.last_exit.max(end),
             horizon: it.horizon.max(horizon),
@@ -179,12 +211,18 @@ fn widen(window: Option<Window>, visit: &Visit, event_cycles: u32) -> Window {
     }
 }
 
-fn add_windows(windows: &[Option<Window>], found: &mut Inspection) {
-    for window in windows.iter().flatten().filter(|window| window.horizon > 0) {
-        let measured = window.last_exit - window.last_entry;
+fn add_windows(windows: &[Option<Window>], arrivals: &Arrivals, found: &mut Inspection) {
+    for (window, arrival) in windows.iter().zip(&arrivals.of_phase) {
+        let (Some(window), Some((first, last))) = (window, arrival) else {
+            continue;
+        };
+        if window.horizon == 0 {
+            continue;
+        }
+        let measured = window.last_exit.saturating_sub(*last);
         found.measured_exchange_cycles += measured;
         found.scheduled_exchange_cycles += window.horizon;
-        found.arrival_wait_cycles += window.last_entry - window.first_entry;
+        found.arrival_wait_cycles += last - first;
         found.boundary_cycles += measured.saturating_sub(window.horizon);
     }
 }

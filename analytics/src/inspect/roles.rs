@@ -99,7 +99,6 @@ mod tests {
     #[test]
     fn roles_are_placed_from_the_end_and_count_overlaps_once() {
         let window = Window {
-            first_entry: 80,
             last_entry: 100,
             last_exit: 123,
             horizon: 13,
