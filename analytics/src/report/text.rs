@@ -20,6 +20,8 @@ pub fn query_text(result: &QueryResult) -> String {
     if !result.groups.is_empty() {
         out.push('\n');
         out.push_str(&time_table(result));
+        out.push('\n');
+        out.push_str(&sample_table(result));
         if result.totals.has_estimate() {
             out.push('\n');
             out.push_str(&work_table(result));
@@ -118,11 +120,25 @@ fn rows(result: &QueryResult, cells: impl Fn(&Measures) -> Vec<String>) -> Vec<V
 fn time_table(result: &QueryResult) -> String {
     let cells = |it: &Measures| {
         vec![
-            text::count(it.sample_count),
-            text::count(it.tile_count),
             text::cycles(it.phase_cycles),
             text::cycles(it.timeline_cycles),
             text::cycles(it.work_cycles),
+        ]
+    };
+    let header = [
+        (result.group_by.name(), Align::Left),
+        ("phaseCycles", Align::Right),
+        ("timeline", Align::Right),
+        ("workCycles", Align::Right),
+    ];
+    table(&header, &rows(result, cells), NAME_WIDTH)
+}
+
+fn sample_table(result: &QueryResult) -> String {
+    let cells = |it: &Measures| {
+        vec![
+            text::count(it.sample_count),
+            text::count(it.tile_count),
             text::cycles(it.p50),
             text::cycles(it.p95),
             text::cycles(it.maximum),
@@ -132,9 +148,6 @@ fn time_table(result: &QueryResult) -> String {
         (result.group_by.name(), Align::Left),
         ("samples", Align::Right),
         ("tiles", Align::Right),
-        ("phaseCycles", Align::Right),
-        ("timeline", Align::Right),
-        ("workCycles", Align::Right),
         ("p50", Align::Right),
         ("p95", Align::Right),
         ("max", Align::Right),
