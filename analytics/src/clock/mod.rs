@@ -1,7 +1,7 @@
 //! The three clocks: a report and a clock in, the place of every sample on it out.
 //!
-//! * *shared*: the earliest first sample of the device is zero; counters are unwrapped where samples
-//!   are written (`format/write/tile.rs`).
+//! * *shared*: the earliest first sample of the device is zero; counters are unwrapped where
+//!   samples are written (`format/write/tile.rs`).
 //! * *cropped* (the default): shared minus the initial-sync crop, which is the **latest** first
 //!   sample over all tiles: what ran before the last tile began is cut off.
 //! * *tile*: each tile's first sample is zero. It destroys relations between tiles, so it is never

@@ -5,8 +5,8 @@
 //! all tiles, and the schedule, as long as the longest horizon, ends with the window. Everything is
 //! on the shared clock and nothing is cropped.
 //!
-//! A tile arrives at an exchange when its synchronization of the same (epoch, phase) starts; where it
-//! has none, when its exchange does.
+//! A tile arrives at an exchange when its synchronization of the same (epoch, phase) starts; where
+//! it has none, when its exchange does.
 
 mod roles;
 
@@ -90,7 +90,7 @@ impl Arrivals {
         }
     }
 
-    /// A tile's synchronization or exchange of a phase starts; only the first of them is its arrival.
+    /// A tile's synchronization or exchange of a phase starts; only the first is its arrival.
     fn note(&mut self, tile: u32, phase: u32, start: u64) {
         if self.at[tile as usize].replace(phase) == Some(phase) {
             return;
