@@ -33,7 +33,12 @@ fn scene(wishes: &[Wish]) -> Scene {
             .iter()
             .map(|&tile| (tile, 0x8_0000 + 0x400 * slot))
             .collect();
-        scene.transfer_when_legal(*source, *start, *words, 0x6_0000 + 0x400 * slot, &to);
+        let from = 0x6_0000 + 0x400 * slot;
+        // A loopback of 28 or 29 words ends its own selection as its send begins, at any start.
+        let alone = Scene::new(TILES).with(*source, *start, *words, from, &to);
+        if alone.is_some() {
+            scene.transfer_when_legal(*source, *start, *words, from, &to);
+        }
     }
     scene
 }
@@ -115,7 +120,6 @@ fn small(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
         failure_persistence: None,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(21),
         ..ProptestConfig::default()
     }
 }

@@ -52,7 +52,7 @@ impl Scene {
     }
 
     /// An ordinary transfer at the first start from `earliest` at which the whole phase stays
-    /// legal.
+    /// legal. The transfer must be legal alone, else no start will ever do.
     pub(crate) fn transfer_when_legal(
         &mut self,
         source: u16,
@@ -61,14 +61,22 @@ impl Scene {
         from: Address,
         to: &[(u16, Address)],
     ) {
-        for start in earliest.. {
-            let mut next = self.clone();
-            let placed = next.try_transfer(source, start, words, from, to).is_some();
-            if placed && next.is_legal() {
-                *self = next;
-                return;
-            }
-        }
+        let next = (earliest..).find_map(|start| self.with(source, start, words, from, to));
+        *self = next.expect("a transfer that is legal alone is legal after all others");
+    }
+
+    /// The phase with one more ordinary transfer, where that is legal.
+    pub(crate) fn with(
+        &self,
+        source: u16,
+        start: u32,
+        words: u32,
+        from: Address,
+        to: &[(u16, Address)],
+    ) -> Option<Self> {
+        let mut next = self.clone();
+        next.try_transfer(source, start, words, from, to)?;
+        next.is_legal().then_some(next)
     }
 
     fn is_legal(&self) -> bool {
