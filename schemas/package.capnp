@@ -18,7 +18,7 @@ struct Package {
   formatMajor @1 :UInt16;
   # 2. Readers refuse a larger one by name. 1 is the layout of earlier systems, which has no magic.
   formatMinor @2 :UInt16;
-  # 0. Grows with additions that older readers may ignore.
+  # 1. Grows with additions; a reader refuses a kernel that it does not know.
 
   strings @3 :List(Text);
   # Each text once, in order of first use; the first is empty.
@@ -234,7 +234,144 @@ struct CallTemplate {
     # A multiple of 8. Operands: out.
     copyBytes @13 :UInt32;
     # A multiple of 8. Operands: out, source.
+
+    # Since 2.1. Layouts, padding and in-place rules as in runtime/src/package/kernel.rs.
+    gemmPackedF16 @14 :Gemm;
+    # gemmF16 stored in groups of 16 rows, each group in AMP-left panels.
+    gemmF143 :group {
+      # F143 operands, panels of 32 inner values, F16 result.
+      gemm @15 :Gemm;
+      scale @16 :Int8;
+      # Sum of the operands' scale exponents, -32..=30.
+    }
+    gemmF32 @17 :Gemm;
+    # F32, panels of 8 inner values and of 8 result columns.
+    gelu @18 :Pointwise;
+    # GeLU, tanh form, input clamped to [-8, 8]. Operands: out, source.
+    biasGelu @19 :Pointwise;
+    # GeLU(source + bias). Operands: out, source, bias of one row.
+    add :group {
+      # F16. Operands: out, left, right of one row.
+      rows @20 :UInt32;
+      width @21 :UInt32;
+      # Even.
+    }
+    layerNorm :group {
+      # Operands: out, source, gain, shift; with add: out, sum, source, residual, gain, shift.
+      shape @22 :Pointwise;
+      add @23 :Bool;
+      epsilon @24 :Float32;
+    }
+    layerNormMoments :group {
+      # F32 sum and sum of squares a row. Operands: moments, source; with add: moments, sum, source,
+      # residual.
+      rows @25 :UInt32;
+      width @26 :UInt32;
+      # Elements of this part of a row, even.
+      add @27 :Bool;
+    }
+    layerNormApply :group {
+      # Operands: out, source, moments (part-major), gain, shift.
+      rows @28 :UInt32;
+      width @29 :UInt32;
+      totalWidth @30 :UInt32;
+      # Elements of a whole row.
+      parts @31 :UInt32;
+      epsilon @32 :Float32;
+    }
+    softmax :group {
+      # exp((x - max) * scale) of the first keys of AMP-left scores, zero for the others, then 32 bytes
+      # of row state a row: F32 max * scale, F32 sum. Operands: out, scores.
+      shape @33 :Pointwise;
+      # width is the number of padded columns.
+      keys @34 :UInt32;
+      scale @35 :Float32;
+    }
+    merge :group {
+      # Operands: [out if last] [state unless first and last] block, row state.
+      rows @36 :UInt32;
+      columns @37 :UInt32;
+      # Value columns V, even.
+      padded @38 :UInt32;
+      # Columns of the block, a multiple of 16.
+      first @39 :Bool;
+      last @40 :Bool;
+      halfOutput @41 :Bool;
+    }
+    cast :group {
+      # Operands: out, source.
+      kind @42 :CastKind;
+      rows @43 :UInt32;
+      # Rows of a panel for f16ToF143Panels, 1 for the others.
+      count @44 :UInt32;
+      # Panels of 32 columns for f16ToF143Panels, elements for the others.
+      scale @45 :Int8;
+      # Exponent of the F143 side's scale, -16..=15; 0 for the others.
+    }
+    rearrange :group {
+      # F16, bit by bit. Operands: out, source.
+      order @46 :Order;
+      matrices @47 :UInt32;
+      rows @48 :UInt32;
+      columns @49 :UInt32;
+      stride @50 :UInt32;
+      # Elements from row to row on the row-major side.
+    }
+    copyRows :group {
+      # Operands: out, source.
+      rows @51 :UInt32;
+      bytes @52 :UInt32;
+      # Of a row, a multiple of 8, like the strides.
+      outStride @53 :UInt32;
+      sourceStride @54 :UInt32;
+    }
+    copyWordsBytes @55 :UInt32;
+    # By the supervisor, 32 bits at a time; a multiple of 4. Operands: out, source.
+    copyHalvesBytes @56 :UInt32;
+    # By the supervisor, 16 bits at a time; a multiple of 2. Operands: out, source.
+    stageInterleavedBytes @57 :UInt32;
+    # From standard to interleaved memory; a multiple of 8. Operands: out, source.
   }
+}
+
+struct Gemm {
+  # Extents of a product as in CallTemplate.kernel.gemmF16. Since 2.1.
+  rows @0 :UInt32;
+  inner @1 :UInt32;
+  columns @2 :UInt32;
+  accumulate @3 :Bool;
+  coefficients @4 :MemoryClass;
+}
+
+struct Pointwise {
+  # Rows and the element type of the result. Since 2.1.
+  rows @0 :UInt32;
+  width @1 :UInt32;
+  # Even.
+  toF143 @2 :Bool;
+  # The result is F143 instead of F16.
+  scale @3 :Int8;
+  # Exponent of the F143 result's scale, -16..=15; 0 for F16.
+  packed @4 :Bool;
+  # The F143 result lies in AMP-left panels of 32; false for F16.
+}
+
+enum CastKind {
+  f16ToF32 @0;
+  f32ToF16 @1;
+  f16ToF143 @2;
+  f16ToF143Panels @3;
+  f143ToF16 @4;
+}
+
+enum Order {
+  # Of a rearrangement. Since 2.1.
+  packLeft @0;
+  packRight @1;
+  packTransposedRight @2;
+  unpackTransposed @3;
+  unpackLeft @4;
+  leftToRight @5;
 }
 
 struct WorkEstimate {

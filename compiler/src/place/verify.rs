@@ -160,5 +160,9 @@ fn operand_bytes(spec: &KernelSpec) -> Vec<u32> {
         }
         KernelSpec::ZeroFill { bytes } => vec![bytes],
         KernelSpec::Copy { bytes } => vec![bytes, bytes],
+        _ => runtime::kernels::operands(spec)
+            .iter()
+            .map(|operand| u32::try_from(operand.bytes).unwrap_or(u32::MAX))
+            .collect(),
     }
 }

@@ -15,6 +15,22 @@ const LARGEST: i32 = 0x7F;
 /// Rounds to nearest, ties to even; magnitudes above 240 become 240.
 #[must_use]
 pub fn encode(value: f64) -> u8 {
+    encode_with(value, f64::round_ties_even)
+}
+
+/// Rounds to one of the two neighbours, to the farther one with the probability of its share:
+/// magnitudes round up where the discarded part, in 2^-32 of a step, is above the low 32 bits of
+/// `random`. Magnitudes above 240 become 240.
+#[must_use]
+pub fn encode_stochastic(value: f64, random: u64) -> u8 {
+    let threshold = f64::from(u32::try_from(random & 0xFFFF_FFFF).unwrap_or(0));
+    encode_with(value, |steps| {
+        let discarded = (steps - steps.floor()) * 2_f64.powi(32);
+        steps.floor() + f64::from(u8::from(discarded > threshold))
+    })
+}
+
+fn encode_with(value: f64, round: impl Fn(f64) -> f64) -> u8 {
     if value.is_nan() {
         return NAN;
     }
@@ -23,7 +39,7 @@ pub fn encode(value: f64) -> u8 {
     let steps = magnitude * f64::from(STEPS) * f64::from(-exponent).exp2();
     // Rounding up to the next binade carries into the exponent by itself.
     let first = (exponent - MIN_EXPONENT) * STEPS;
-    let code = (first + small_integer(steps.round_ties_even())).min(LARGEST);
+    let code = (first + small_integer(round(steps))).min(LARGEST);
     let code = u8::try_from(code).unwrap_or(NAN);
     if value < 0.0 && code != 0 {
         code | 0x80

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::machine::memory::OutOfRange;
 
 pub(crate) use bindings::{OutputError, load, read_outputs};
+pub(crate) use values::nearest_f16;
 pub use values::{TensorValues, values};
 
 /// Why the host could not make, write or read a tensor.

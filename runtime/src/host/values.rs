@@ -108,7 +108,7 @@ pub fn values(tensor: &Tensor) -> Result<TensorValues, HostError> {
         })?;
     let source = Source::new(tensor);
     Ok(match tensor.dtype {
-        DType::F16 => TensorValues::F16(collect(elements, |i| f16::from_f64(source.at(i)))),
+        DType::F16 => TensorValues::F16(collect(elements, |i| nearest_f16(source.at(i)))),
         DType::F32 => TensorValues::F32(collect(elements, |i| narrow(source.at(i)))),
         DType::F143 => TensorValues::F143(collect(elements, |i| f143::encode(source.at(i)))),
     })
@@ -121,6 +121,18 @@ fn collect<T: Send>(elements: u64, value: impl Fn(u64) -> T + Sync) -> Vec<T> {
         .with_min_len(4096)
         .map(|i| value(i as u64))
         .collect()
+}
+
+/// F64 to F16, to nearest, ties to even, rounded once on every processor: `half` may go through F32,
+/// where a value just beside a tie becomes the tie.
+pub(crate) fn nearest_f16(value: f64) -> f16 {
+    let single = narrow(value);
+    if !single.is_finite() || f64::from(single) == value {
+        return f16::from_f32(single);
+    }
+    // Rounded to odd, F32 keeps the side of the tie.
+    let toward_zero = u32::from(f64::from(single).abs() > value.abs());
+    f16::from_f32(f32::from_bits((single.to_bits() - toward_zero) | 1))
 }
 
 #[expect(
@@ -249,6 +261,28 @@ mod tests {
             mean.abs() < 0.005 && (deviation - 0.25).abs() < 0.005,
             "{mean} {deviation}"
         );
+    }
+
+    #[test]
+    fn halves_are_rounded_once() {
+        // Just below and above the middle between 1 + 7/1024 and 1 + 8/1024.
+        let middle = 1.0 + 7.5 / 1024.0;
+        for (value, expected) in [
+            (middle - 1e-12, 1.0 + 7.0 / 1024.0),
+            (middle, 1.0 + 8.0 / 1024.0),
+            (middle + 1e-12, 1.0 + 8.0 / 1024.0),
+            (1.0 + 6.5 / 1024.0 + 1e-12, 1.0 + 7.0 / 1024.0),
+            (65_519.999, 65_504.0),
+            (65_520.0, f64::INFINITY),
+            (1e-300, 0.0),
+            (2_f64.powi(-25), 0.0),
+            (2_f64.powi(-25) * (1.0 + 1e-12), 2_f64.powi(-24)),
+            (1e300, f64::INFINITY),
+        ] {
+            assert_eq!(nearest_f16(value).to_f64(), expected, "{value}");
+            assert_eq!(nearest_f16(-value).to_f64(), -expected, "-{value}");
+        }
+        assert!(nearest_f16(f64::NAN).is_nan());
     }
 
     #[test]

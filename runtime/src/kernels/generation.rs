@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use analytics::units::Cycles;
 use thiserror::Error;
 
 /// A dated set of kernels, never mixed with another inside one run.
@@ -58,7 +59,10 @@ pub enum Basis {
     Measured,
     /// A formula fitted to published C600 measurements.
     Fitted,
-    /// Reasoned from the instruction stream; no measurement stands behind it.
+    /// Reasoned from a measured kernel of the same structure and decided for this machine.
+    Derived,
+    /// Assumed, extrapolated or a planner's constant; no measurement stands behind it. Runs only
+    /// where the caller allows assumed kernels.
     Assumed,
 }
 
@@ -69,7 +73,40 @@ impl Basis {
         match self {
             Self::Measured => "measured",
             Self::Fitted => "fitted",
+            Self::Derived => "derived",
             Self::Assumed => "assumed",
         }
+    }
+}
+
+/// What a kernel call costs, launch to rendezvous.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Cycles on one tile.
+    pub cycles: Cycles,
+    /// Where they come from.
+    pub basis: Basis,
+}
+
+impl Cost {
+    pub(crate) const fn new(cycles: u64, basis: Basis) -> Self {
+        let cycles = Cycles::new(cycles);
+        Self { cycles, basis }
+    }
+
+    pub(crate) const fn measured(cycles: u64) -> Self {
+        Self::new(cycles, Basis::Measured)
+    }
+
+    pub(crate) const fn fitted(cycles: u64) -> Self {
+        Self::new(cycles, Basis::Fitted)
+    }
+
+    pub(crate) const fn derived(cycles: u64) -> Self {
+        Self::new(cycles, Basis::Derived)
+    }
+
+    pub(crate) const fn assumed(cycles: u64) -> Self {
+        Self::new(cycles, Basis::Assumed)
     }
 }

@@ -1,16 +1,27 @@
 //! Kernels: what each computes and what it costs, one file a kernel.
 //!
-//! [`cycles`] is the versioned cost table that planner and simulator share. A kernel's cycles run
+//! [`cost`] is the versioned cost table that planner and simulator share. A kernel's cycles run
 //! from the supervisor's launch to the rendezvous of its six workers.
 
+mod add;
 mod amp;
+mod bias_gelu;
+mod cast;
 mod copy;
-mod execute;
+mod gelu;
 mod gemm;
 mod generation;
+mod half_math;
+mod kernel;
+mod layer_norm;
+mod merge;
 mod operands;
+mod pointwise;
+mod rearrange;
 mod reduce;
 mod rules;
+mod softmax;
+mod tile;
 mod workers;
 mod zero;
 
@@ -19,38 +30,28 @@ use analytics::units::Cycles;
 use crate::package::KernelSpec;
 
 pub(crate) use amp::{Engine, Rounder};
-pub(crate) use execute::execute;
-pub use generation::{Basis, Generation, UnknownGeneration};
+pub use generation::{Basis, Cost, Generation, UnknownGeneration};
+use kernel::Kernel as _;
+pub(crate) use kernel::execute;
 pub use operands::{Access, Operand, extent_error, operand_count, operands};
 pub use rules::{Violation, check_operands};
+
+/// Cost of one call on one tile, launch to rendezvous, and where it comes from.
+#[must_use]
+pub fn cost(spec: &KernelSpec, generation: Generation) -> Cost {
+    kernel::with_kernel!(spec, kernel => kernel.cost(generation))
+}
 
 /// Cycles of one call on one tile, launch to rendezvous.
 #[must_use]
 pub fn cycles(spec: &KernelSpec, generation: Generation) -> Cycles {
-    cost(spec, generation).0
+    cost(spec, generation).cycles
 }
 
 /// Where the cost of a call comes from: only measured and fitted costs count in a claim.
 #[must_use]
 pub fn basis(spec: &KernelSpec, generation: Generation) -> Basis {
-    cost(spec, generation).1
-}
-
-fn cost(spec: &KernelSpec, generation: Generation) -> (Cycles, Basis) {
-    match *spec {
-        KernelSpec::GemmF16 {
-            rows,
-            inner,
-            columns,
-            coefficients,
-            ..
-        } => gemm::cost(generation, rows, inner, columns, coefficients),
-        KernelSpec::ReduceSumF16 { partials, elements } => {
-            reduce::cost(generation, partials, elements)
-        }
-        KernelSpec::ZeroFill { bytes } => zero::cost(generation, bytes),
-        KernelSpec::Copy { bytes } => copy::cost(generation, bytes),
-    }
+    cost(spec, generation).basis
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Operands of a kernel: how many, how long, how aligned, read or written.
 
-use crate::package::KernelSpec;
-
-use super::gemm::PANEL;
+use super::kernel::{Kernel as _, with_kernel};
+use crate::package::{KernelSpec, Output};
 
 /// How a kernel uses an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,100 +29,40 @@ pub struct Operand {
     pub access: Access,
 }
 
-/// Alignment of GEMM operands in bytes. Hardware-exercised rule.
-const GEMM_ALIGNMENT: u32 = 32;
-/// Alignment of all other operands in bytes: 64-bit loads and stores.
-const ATOM: u32 = 8;
-/// The AMP left stream reads eight elements past its end. Hardware-exercised rule.
-const LEFT_TAIL: u64 = 16;
-/// Bytes of an F16 element.
-const F16: u64 = 2;
+/// Alignment of operands in bytes: 64-bit loads and stores.
+pub(crate) const ATOM: u32 = 8;
 
 /// The operands in call order, output first.
 #[must_use]
 pub fn operands(spec: &KernelSpec) -> Vec<Operand> {
-    match *spec {
-        KernelSpec::GemmF16 {
-            rows,
-            inner,
-            columns,
-            accumulate,
-            ..
-        } => {
-            let matrix = |a: u32, b: u32| u64::from(a).saturating_mul(u64::from(b)) * F16;
-            let access = if accumulate {
-                Access::Update
-            } else {
-                Access::Write
-            };
-            let operand = |name, bytes, tail, access| Operand {
-                name,
-                bytes,
-                tail,
-                alignment: GEMM_ALIGNMENT,
-                access,
-            };
-            vec![
-                operand("out", matrix(rows, columns), 0, access),
-                operand("left", matrix(rows, inner), LEFT_TAIL, Access::Read),
-                operand("right", matrix(inner, columns), 0, Access::Read),
-            ]
-        }
-        KernelSpec::ReduceSumF16 { partials, elements } => {
-            let one = u64::from(elements) * F16;
-            vec![
-                plain("out", one, Access::Write),
-                plain(
-                    "partials",
-                    one.saturating_mul(u64::from(partials)),
-                    Access::Read,
-                ),
-            ]
-        }
-        KernelSpec::ZeroFill { bytes } => vec![plain("out", u64::from(bytes), Access::Write)],
-        KernelSpec::Copy { bytes } => vec![
-            plain("out", u64::from(bytes), Access::Write),
-            plain("source", u64::from(bytes), Access::Read),
-        ],
-    }
+    with_kernel!(spec, kernel => kernel.operands())
 }
 
 /// How many operands a call has.
 #[must_use]
-pub const fn operand_count(spec: &KernelSpec) -> usize {
-    match spec {
-        KernelSpec::GemmF16 { .. } => 3,
-        KernelSpec::ReduceSumF16 { .. } | KernelSpec::Copy { .. } => 2,
-        KernelSpec::ZeroFill { .. } => 1,
-    }
+pub fn operand_count(spec: &KernelSpec) -> usize {
+    operands(spec).len()
 }
 
 /// What is wrong with the extents of a kernel, if anything.
 #[must_use]
 pub fn extent_error(spec: &KernelSpec) -> Option<String> {
-    let multiple = |name: &str, value: u32, of: u32| {
-        (value == 0 || !value.is_multiple_of(of))
-            .then(|| format!("{name} is {value}, no positive multiple of {of}"))
-    };
-    match *spec {
-        KernelSpec::GemmF16 {
-            rows,
-            inner,
-            columns,
-            ..
-        } => multiple("rows", rows, 1)
-            .or_else(|| multiple("inner", inner, PANEL))
-            .or_else(|| multiple("columns", columns, PANEL)),
-        KernelSpec::ReduceSumF16 { partials, elements } => {
-            if partials < 2 {
-                return Some(format!("partials is {partials}, fewer than 2"));
-            }
-            multiple("elements", elements, 8)
-        }
-        KernelSpec::ZeroFill { bytes } | KernelSpec::Copy { bytes } => {
-            multiple("bytes", bytes, ATOM)
-        }
-    }
+    with_kernel!(spec, kernel => kernel.extent_error())
+}
+
+/// An operand that is read.
+pub(crate) const fn read(name: &'static str, bytes: u64) -> Operand {
+    plain(name, bytes, Access::Read)
+}
+
+/// An operand that is overwritten.
+pub(crate) const fn write(name: &'static str, bytes: u64) -> Operand {
+    plain(name, bytes, Access::Write)
+}
+
+/// An operand that is read and overwritten.
+pub(crate) const fn update(name: &'static str, bytes: u64) -> Operand {
+    plain(name, bytes, Access::Update)
 }
 
 const fn plain(name: &'static str, bytes: u64, access: Access) -> Operand {
@@ -133,5 +72,45 @@ const fn plain(name: &'static str, bytes: u64, access: Access) -> Operand {
         tail: 0,
         alignment: ATOM,
         access,
+    }
+}
+
+/// Bytes of `a` × `b` elements.
+pub(crate) fn matrix(a: u32, b: u32, element_bytes: u64) -> u64 {
+    (u64::from(a) * u64::from(b)).saturating_mul(element_bytes)
+}
+
+/// Bytes of an element of a pointwise result.
+pub(crate) const fn output_bytes(output: Output) -> u64 {
+    match output {
+        Output::F16 => 2,
+        Output::F143 { .. } => 1,
+    }
+}
+
+/// An extent that is no positive multiple.
+pub(crate) fn multiple(name: &str, value: u32, of: u32) -> Option<String> {
+    (value == 0 || !value.is_multiple_of(of))
+        .then(|| format!("{name} is {value}, no positive multiple of {of}"))
+}
+
+/// An argument that is not positive and finite.
+pub(crate) fn positive(name: &str, value: f32) -> Option<String> {
+    (!value.is_finite() || value <= 0.0)
+        .then(|| format!("{name} is {value}, not positive and finite"))
+}
+
+/// A tensor-wide F143 scale that the machine cannot hold.
+pub(crate) fn scale_error(scale: i8) -> Option<String> {
+    (!(-16..=15).contains(&scale)).then(|| format!("scale is {scale}, outside -16..=15"))
+}
+
+/// What an element type of a result asks of its extents.
+pub(crate) fn output_error(output: Output, width: u32) -> Option<String> {
+    match output {
+        Output::F16 => None,
+        Output::F143 { scale, packed } => {
+            scale_error(scale).or_else(|| multiple("width", width, if packed { 32 } else { 4 }))
+        }
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! A call in, its first violation out. These rules need no data, so they are checked before a run.
 
-use super::operands::{Access, Operand, operands};
+use super::kernel::{Kernel, with_kernel};
+use super::operands::{Access, Operand};
 use crate::fault::FaultRule;
 use crate::machine::sram;
-use crate::package::{Address, KernelSpec, MemoryClass};
+use crate::package::{Address, KernelSpec};
 
 /// A rule that a call breaks; the caller knows tile and phase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,13 +30,33 @@ impl Violation {
 }
 
 /// An operand at its place.
-struct Placed {
-    operand: Operand,
-    address: Address,
+pub(crate) struct Placed {
+    pub(crate) operand: Operand,
+    pub(crate) address: Address,
     /// Bytes, the tail excluded.
-    bytes: u32,
+    pub(crate) bytes: u32,
     /// Elements touched, the tail included.
-    elements: u32,
+    pub(crate) elements: u32,
+}
+
+impl Placed {
+    fn end(&self) -> Address {
+        self.address + self.bytes
+    }
+
+    /// A fault unless the operand lies in the interleaved region.
+    pub(crate) fn require_interleaved(&self, why: &str) -> Result<(), Violation> {
+        if sram::is_interleaved(self.address, self.bytes) {
+            return Ok(());
+        }
+        let name = self.operand.name;
+        let detail = format!("operand {name} must lie in the interleaved region: {why}");
+        Err(Violation::new(
+            FaultRule::OperandRegion,
+            self.address,
+            detail,
+        ))
+    }
 }
 
 /// Checks the operand addresses of a call, output first.
@@ -44,27 +65,26 @@ struct Placed {
 ///
 /// The first violation in operand order.
 pub fn check_operands(spec: &KernelSpec, addresses: &[Address]) -> Result<(), Violation> {
-    let placed = operands(spec)
+    with_kernel!(spec, kernel => check(&kernel, addresses))
+}
+
+fn check(kernel: &impl Kernel, addresses: &[Address]) -> Result<(), Violation> {
+    let placed = kernel
+        .operands()
         .into_iter()
         .zip(addresses)
         .map(|(operand, &address)| place(operand, address))
         .collect::<Result<Vec<_>, _>>()?;
-    let [out, inputs @ ..] = placed.as_slice() else {
-        return Ok(());
-    };
-    for input in inputs {
-        overlap(spec, out, input)?;
+    for (index, written) in placed.iter().enumerate() {
+        if written.operand.access == Access::Read {
+            continue;
+        }
+        let others = placed.iter().enumerate();
+        for (_, other) in others.filter(|&(other, _)| other != index) {
+            overlap(kernel, written, other)?;
+        }
     }
-    if let KernelSpec::GemmF16 {
-        inner,
-        accumulate,
-        coefficients,
-        ..
-    } = *spec
-    {
-        gemm(out, inputs, inner, accumulate, coefficients)?;
-    }
-    Ok(())
+    kernel.check_places(&placed)
 }
 
 fn place(operand: Operand, address: Address) -> Result<Placed, Violation> {
@@ -79,7 +99,7 @@ fn place(operand: Operand, address: Address) -> Result<Placed, Violation> {
         let detail = format!("operand {name} is not {alignment}-byte aligned");
         return Err(Violation::new(FaultRule::OperandAlignment, address, detail));
     }
-    let touched = u32::try_from(bytes + tail).ok();
+    let touched = u32::try_from(bytes.saturating_add(tail)).ok();
     let elements = touched.and_then(|touched| sram::elements(address, touched));
     match (u32::try_from(bytes), elements) {
         (Ok(bytes), Some(elements)) => Ok(Placed {
@@ -95,70 +115,28 @@ fn place(operand: Operand, address: Address) -> Result<Placed, Violation> {
     }
 }
 
-/// A sum may replace its first partial in place; nothing else may overlap.
-fn overlap(spec: &KernelSpec, out: &Placed, input: &Placed) -> Result<(), Violation> {
-    let in_place = matches!(spec, KernelSpec::ReduceSumF16 { .. }) && out.address == input.address;
-    let end = |placed: &Placed| placed.address + placed.bytes;
-    let apart = end(out) <= input.address || end(input) <= out.address;
-    if in_place || apart {
+/// A written operand overlaps no other, unless the kernel may work in place.
+fn overlap(kernel: &impl Kernel, written: &Placed, other: &Placed) -> Result<(), Violation> {
+    let apart = written.end() <= other.address || other.end() <= written.address;
+    let (name, other_name) = (written.operand.name, other.operand.name);
+    let in_place = written.address == other.address
+        && (kernel.may_replace(name, other_name) || kernel.may_replace(other_name, name));
+    if apart || in_place {
         return Ok(());
     }
     let detail = format!(
-        "output {:#x}..{:#x} overlaps operand {} at {:#x}..{:#x}",
-        out.address,
-        end(out),
-        input.operand.name,
-        input.address,
-        end(input)
+        "{} {:#x}..{:#x} overlaps operand {other_name} at {:#x}..{:#x}",
+        if name == "out" { "output" } else { name },
+        written.address,
+        written.end(),
+        other.address,
+        other.end()
     );
     Err(Violation::new(
         FaultRule::OperandOverlap,
-        out.address,
+        written.address,
         detail,
     ))
-}
-
-/// Hardware-exercised rules of the AMP kernels.
-fn gemm(
-    out: &Placed,
-    inputs: &[Placed],
-    inner: u32,
-    accumulate: bool,
-    coefficients: MemoryClass,
-) -> Result<(), Violation> {
-    let interleaved = |placed: &Placed, why: &str| {
-        if sram::is_interleaved(placed.address, placed.bytes) {
-            return Ok(());
-        }
-        let name = placed.operand.name;
-        let detail = format!("operand {name} must lie in the interleaved region: {why}");
-        Err(Violation::new(
-            FaultRule::OperandRegion,
-            placed.address,
-            detail,
-        ))
-    };
-    if accumulate || inner > super::gemm::PANEL {
-        debug_assert!(matches!(out.operand.access, Access::Write | Access::Update));
-        interleaved(out, "it is read back for each panel")?;
-    }
-    for input in inputs {
-        if input.operand.name == "right" && coefficients == MemoryClass::Interleaved {
-            interleaved(input, "its coefficients are loaded 128 bits at a time")?;
-        }
-        if input.operand.name == "left" && input.elements & out.elements != 0 {
-            let detail = format!(
-                "output at {:#x} and left operand at {:#x} share a memory element",
-                out.address, input.address
-            );
-            return Err(Violation::new(
-                FaultRule::OperandElement,
-                out.address,
-                detail,
-            ));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -166,6 +144,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::package::MemoryClass;
 
     const GEMM: KernelSpec = KernelSpec::GemmF16 {
         rows: 4,

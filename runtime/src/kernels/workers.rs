@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use analytics::units::Cycles;
-
 use crate::machine::arch::ISSUE_CYCLES;
 pub(crate) use crate::machine::arch::WORKERS;
 
@@ -21,14 +19,22 @@ pub(crate) fn busiest(items: u32) -> u64 {
     share(items, 0).len() as u64
 }
 
-/// Cycles of a loop in which the busiest worker issues `bundles` bundles.
-pub(crate) fn worker_cycles(bundles: u64) -> Cycles {
-    Cycles::new(u64::from(ISSUE_CYCLES).saturating_mul(bundles))
+/// Items of the busiest worker when `items` are dealt in blocks of `block`.
+pub(crate) fn busiest_blocks(items: u32, block: u32) -> u64 {
+    busiest(items.div_ceil(block))
 }
 
-/// A launch followed by a loop; saturates where extents are absurd.
-pub(crate) fn launched(launch: u64, cycles: Cycles) -> Cycles {
-    cycles
-        .checked_add(Cycles::new(launch))
-        .unwrap_or(Cycles::new(u64::MAX))
+/// Cycles in which the busiest worker issues this many bundles; saturates where extents are absurd.
+pub(crate) const fn bundles(count: u64) -> u64 {
+    count.saturating_mul(ISSUE_CYCLES as u64)
+}
+
+/// ⌈items / of⌉ as a factor of cycles.
+pub(crate) fn parts(items: u32, of: u32) -> u64 {
+    u64::from(items.div_ceil(of))
+}
+
+/// ⌈rows · width / of⌉ as a factor of cycles.
+pub(crate) fn area_parts(rows: u32, width: u32, of: u64) -> u64 {
+    (u64::from(rows) * u64::from(width)).div_ceil(of)
 }

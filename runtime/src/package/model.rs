@@ -7,6 +7,8 @@
 use analytics::profile::WorkEstimate;
 use analytics::units::{PhysicalTile, TileId};
 
+use super::kernel::{KernelSpec, MemoryClass};
+
 /// A byte address in a tile's SRAM, 0x4c000..0xe8000 on an IPU21.
 pub type Address = u32;
 
@@ -248,54 +250,6 @@ pub struct ComputePhase {
     pub role: String,
     /// Region label, empty without one.
     pub region: String,
-}
-
-/// Where a kernel reads its coefficients from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MemoryClass {
-    /// 64-bit path, any address.
-    Standard,
-    /// 128-bit coefficient loads, addresses from 0x80000.
-    Interleaved,
-}
-
-/// What a kernel call computes, in physical (padded) extents. Operand order is output first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KernelSpec {
-    /// out[R, C] (AMP-left panels) = or += left[R, K] (AMP-left panels) · right[K, C].
-    ///
-    /// The right operand is block-major: for each 16-column group, for each K16 panel, 16 columns
-    /// of 16 contiguous inner values. Operands: out, left, right.
-    GemmF16 {
-        /// Rows R, at least one.
-        rows: u32,
-        /// Inner extent K, a multiple of 16.
-        inner: u32,
-        /// Columns C, a multiple of 16.
-        columns: u32,
-        /// Add to the output instead of overwriting it.
-        accumulate: bool,
-        /// Memory class of the right operand.
-        coefficients: MemoryClass,
-    },
-    /// out[n] = sum of P packed F16 partials of n elements, added in partial order.
-    /// Operands: out, partials (contiguous, partial-major).
-    ReduceSumF16 {
-        /// Partials P, at least two.
-        partials: u32,
-        /// Elements n of each, a multiple of 8.
-        elements: u32,
-    },
-    /// Writes zero bytes. Operands: out.
-    ZeroFill {
-        /// Length in bytes, a multiple of 8.
-        bytes: u32,
-    },
-    /// Copies bytes on one tile. Operands: out, source.
-    Copy {
-        /// Length in bytes, a multiple of 8.
-        bytes: u32,
-    },
 }
 
 /// A kernel call without its tile and addresses.

@@ -6,10 +6,11 @@ use capnp::message::ReaderOptions;
 
 use super::column::{decode_as, narrow};
 use super::delivery_runs::{Run, expand};
+use super::kernel_read::{self, class};
 use super::model::{
     AffineLoop, AffinePattern, Allocation, Binding, Call, CallTemplate, ComputePhase, DType,
-    Delivery, Exchange, Fill, KernelSpec, Manifest, MemoryClass, MemoryRange, Package, RowEntry,
-    ScheduleItem, Segment, Target, Tensor, TensorRole, TileProgram,
+    Delivery, Exchange, Fill, Manifest, MemoryRange, Package, RowEntry, ScheduleItem, Segment,
+    Target, Tensor, TensorRole, TileProgram,
 };
 use super::package_capnp as schema;
 use super::text::Texts;
@@ -19,7 +20,7 @@ use crate::kernels;
 /// Pointers that may nest: the root, a schedule of the allowed depth, and room.
 const NESTING: i32 = 64;
 
-type Read<T> = Result<T, PackageError>;
+pub(super) type Read<T> = Result<T, PackageError>;
 
 impl From<capnp::Error> for PackageError {
     fn from(error: capnp::Error) -> Self {
@@ -336,37 +337,11 @@ fn template(template: schema::call_template::Reader<'_>, texts: &Texts) -> Read<
         None
     };
     Ok(CallTemplate {
-        kernel: kernel(template.get_kernel())?,
+        kernel: kernel_read::kernel(template.get_kernel())?,
         symbol: texts.get(template.get_symbol())?,
         metadata: pairs.map(pair).collect::<Read<_>>()?,
         estimate,
     })
-}
-
-fn kernel(kernel: schema::call_template::kernel::Reader<'_>) -> Read<KernelSpec> {
-    use schema::call_template::kernel::Which;
-    Ok(match kernel.which()? {
-        Which::GemmF16(gemm) => KernelSpec::GemmF16 {
-            rows: gemm.get_rows(),
-            inner: gemm.get_inner(),
-            columns: gemm.get_columns(),
-            accumulate: gemm.get_accumulate(),
-            coefficients: class(gemm.get_coefficients()?),
-        },
-        Which::ReduceSumF16(sum) => KernelSpec::ReduceSumF16 {
-            partials: sum.get_partials(),
-            elements: sum.get_elements(),
-        },
-        Which::ZeroFillBytes(bytes) => KernelSpec::ZeroFill { bytes },
-        Which::CopyBytes(bytes) => KernelSpec::Copy { bytes },
-    })
-}
-
-const fn class(class: schema::MemoryClass) -> MemoryClass {
-    match class {
-        schema::MemoryClass::Standard => MemoryClass::Standard,
-        schema::MemoryClass::Interleaved => MemoryClass::Interleaved,
-    }
 }
 
 fn tile(tile: schema::tile_program::Reader<'_>, templates: &[CallTemplate]) -> Read<TileProgram> {

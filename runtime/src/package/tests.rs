@@ -163,6 +163,228 @@ fn templates() -> Vec<CallTemplate> {
         template(KernelSpec::ZeroFill { bytes: 8 }, None),
         template(KernelSpec::Copy { bytes: 16 }, None),
     ]
+    .into_iter()
+    .chain(
+        every_kernel()
+            .into_iter()
+            .map(|kernel| template(kernel, None)),
+    )
+    .collect()
+}
+
+/// Each kernel and each value of its options once, with extents that differ.
+fn every_kernel() -> Vec<KernelSpec> {
+    let groups = [
+        products_and_copies(),
+        norms_and_pointwise(),
+        attention(),
+        casts_and_orders(),
+    ];
+    groups.concat()
+}
+
+fn products_and_copies() -> Vec<KernelSpec> {
+    let gemm = Gemm {
+        rows: 3,
+        inner: 32,
+        columns: 48,
+        accumulate: true,
+        coefficients: MemoryClass::Interleaved,
+    };
+    vec![
+        KernelSpec::GemmPackedF16(gemm),
+        KernelSpec::GemmF143 { gemm, scale: -32 },
+        KernelSpec::GemmF32(Gemm {
+            accumulate: false,
+            coefficients: MemoryClass::Standard,
+            ..gemm
+        }),
+        KernelSpec::CopyRows(CopyRows {
+            rows: 3,
+            bytes: 8,
+            out_stride: 24,
+            source_stride: 16,
+        }),
+        KernelSpec::CopyWords { bytes: 12 },
+        KernelSpec::CopyHalves { bytes: 6 },
+        KernelSpec::StageInterleaved { bytes: 8 },
+    ]
+}
+
+const PACKED: Output = Output::F143 {
+    scale: -16,
+    packed: true,
+};
+const PLAIN: Output = Output::F143 {
+    scale: 15,
+    packed: false,
+};
+
+fn norms_and_pointwise() -> Vec<KernelSpec> {
+    let epsilon = Scalar::new(1e-6);
+    let mut kernels = vec![
+        KernelSpec::LayerNormMoments(LayerNormMoments {
+            rows: 2,
+            width: 30,
+            add: true,
+        }),
+        KernelSpec::LayerNormApply(LayerNormApply {
+            rows: 2,
+            width: 30,
+            total_width: 90,
+            parts: 3,
+            epsilon,
+        }),
+        KernelSpec::Add(Add { rows: 2, width: 6 }),
+    ];
+    for output in [Output::F16, PLAIN, PACKED] {
+        let (rows, width) = (3, 64);
+        kernels.extend([
+            KernelSpec::Gelu(Gelu {
+                rows,
+                width,
+                output,
+            }),
+            KernelSpec::BiasGelu(BiasGelu {
+                rows,
+                width,
+                output,
+            }),
+            KernelSpec::LayerNorm(LayerNorm {
+                rows,
+                width,
+                add: output == PLAIN,
+                epsilon,
+                output,
+            }),
+        ]);
+    }
+    kernels
+}
+
+fn attention() -> Vec<KernelSpec> {
+    let mut kernels = Vec::new();
+    for output in [Output::F16, PACKED] {
+        kernels.push(KernelSpec::Softmax(Softmax {
+            rows: 3,
+            keys: 25,
+            padded: 64,
+            scale: Scalar::new(0.125),
+            output,
+        }));
+    }
+    for (first, last, half_output) in [
+        (true, false, false),
+        (false, false, false),
+        (false, true, false),
+        (true, true, true),
+    ] {
+        kernels.push(KernelSpec::Merge(Merge {
+            rows: 3,
+            columns: 72,
+            padded: 80,
+            first,
+            last,
+            half_output,
+        }));
+    }
+    kernels
+}
+
+fn casts_and_orders() -> Vec<KernelSpec> {
+    let (elements, scale) = (12, -3);
+    let rearrange = |order, rows| {
+        KernelSpec::Rearrange(Rearrange {
+            order,
+            matrices: 2,
+            rows,
+            columns: 32,
+            stride: 34,
+        })
+    };
+    let mut kernels = Vec::from(
+        [
+            Cast::F16ToF32 { elements },
+            Cast::F32ToF16 { elements },
+            Cast::F16ToF143 { elements, scale },
+            Cast::F16ToF143Panels {
+                rows: 5,
+                panels: 2,
+                scale,
+            },
+            Cast::F143ToF16 { elements, scale },
+        ]
+        .map(KernelSpec::Cast),
+    );
+    let orders = [
+        (Order::PackLeft, 9),
+        (Order::PackRight, 9),
+        (Order::PackTransposedRight, 9),
+        (Order::UnpackTransposed, 9),
+        (Order::UnpackLeft, 9),
+        (Order::LeftToRight, 16),
+    ];
+    kernels.extend(orders.map(|(order, rows)| rearrange(order, rows)));
+    kernels
+}
+
+#[test]
+fn extents_that_no_kernel_has_are_refused() {
+    let broken = |kernel| {
+        let mut package = sample();
+        package.call_templates[0].kernel = kernel;
+        match write(&package) {
+            Err(PackageError::Invalid { what, .. }) => what,
+            other => panic!("{kernel:?} gave {other:?}"),
+        }
+    };
+    let softmax = Softmax {
+        rows: 1,
+        keys: 17,
+        padded: 16,
+        scale: Scalar::new(1.0),
+        output: Output::F16,
+    };
+    let found = [
+        broken(KernelSpec::Softmax(softmax)),
+        broken(KernelSpec::Softmax(Softmax {
+            keys: 16,
+            scale: Scalar::new(f32::NAN),
+            ..softmax
+        })),
+        broken(KernelSpec::Gelu(Gelu {
+            rows: 1,
+            width: 3,
+            output: Output::F16,
+        })),
+        broken(KernelSpec::Cast(Cast::F16ToF143 {
+            elements: 4,
+            scale: 16,
+        })),
+        broken(KernelSpec::Merge(Merge {
+            rows: 1,
+            columns: 2,
+            padded: 16,
+            first: true,
+            last: false,
+            half_output: true,
+        })),
+        broken(KernelSpec::Rearrange(Rearrange {
+            order: Order::PackLeft,
+            matrices: 1,
+            rows: 1,
+            columns: 8,
+            stride: 6,
+        })),
+    ];
+    expect![[r#"
+        keys is 17, outside 1..=16
+        scale is NaN, not positive and finite
+        width is 3, no positive multiple of 2
+        scale is 16, outside -16..=15
+        half output is asked of a merge that is not the last
+        stride is 6, less than the 8 columns"#]]
+    .assert_eq(&found.join("\n"));
 }
 
 fn template(kernel: KernelSpec, estimate: Option<WorkEstimate>) -> CallTemplate {

@@ -4,9 +4,10 @@ use capnp::message::{Builder, HeapAllocator};
 
 use super::column::encode;
 use super::delivery_runs::{Run, split};
+use super::kernel_write::{self, class};
 use super::model::{
-    Allocation, CallTemplate, Delivery, Exchange, Fill, KernelSpec, Manifest, MemoryClass, Package,
-    ScheduleItem, Target, Tensor, TileProgram,
+    Allocation, CallTemplate, Delivery, Exchange, Fill, Manifest, Package, ScheduleItem, Target,
+    Tensor, TileProgram,
 };
 use super::package_capnp as schema;
 use super::text::Interner;
@@ -246,13 +247,6 @@ fn compute_phases<'a>(
     Ok(())
 }
 
-const fn class(class: MemoryClass) -> schema::MemoryClass {
-    match class {
-        MemoryClass::Standard => schema::MemoryClass::Standard,
-        MemoryClass::Interleaved => schema::MemoryClass::Interleaved,
-    }
-}
-
 fn template<'a>(
     mut out: schema::call_template::Builder<'_>,
     template: &'a CallTemplate,
@@ -270,30 +264,7 @@ fn template<'a>(
         slot.set_physical(estimate.physical.get_256ths());
         slot.set_basis(texts.id(&estimate.basis));
     }
-    let mut kernel = out.init_kernel();
-    match template.kernel {
-        KernelSpec::GemmF16 {
-            rows,
-            inner,
-            columns,
-            accumulate,
-            coefficients,
-        } => {
-            let mut gemm = kernel.init_gemm_f16();
-            gemm.set_rows(rows);
-            gemm.set_inner(inner);
-            gemm.set_columns(columns);
-            gemm.set_accumulate(accumulate);
-            gemm.set_coefficients(class(coefficients));
-        }
-        KernelSpec::ReduceSumF16 { partials, elements } => {
-            let mut reduce = kernel.init_reduce_sum_f16();
-            reduce.set_partials(partials);
-            reduce.set_elements(elements);
-        }
-        KernelSpec::ZeroFill { bytes } => kernel.set_zero_fill_bytes(bytes),
-        KernelSpec::Copy { bytes } => kernel.set_copy_bytes(bytes),
-    }
+    kernel_write::kernel(out.init_kernel(), &template.kernel);
     Ok(())
 }
 

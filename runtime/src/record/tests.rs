@@ -415,7 +415,8 @@ fn the_header_says_simulated_with_which_constants() {
             assumed=split of the superstep overhead into release and exit
             assumed=sampling costs nothing beyond the superstep overhead
             assumed=route formula of the vendor's fabric model, never time-stamped
-            assumed_kernels=zero
+            derived_kernels=zero
+            assumed_kernels=none
         "#]],
     );
 }

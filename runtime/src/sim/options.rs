@@ -53,6 +53,8 @@ pub struct RunOptions {
     pub rounding: Rounding,
     /// Kernel generation; `None` takes the package's.
     pub generation: Option<Generation>,
+    /// Run kernels whose cost is assumed; without it a package that calls one is refused.
+    pub allow_assumed_kernels: bool,
     /// Record a profile this finely; `None` records none.
     pub profile: Option<Granularity>,
     /// What to do about exchange encodings that no hardware run has exercised.

@@ -2,6 +2,7 @@
 
 use super::options::{Rounding, RunOptions};
 use super::program::Program;
+use crate::kernels::Basis;
 
 /// Name and value of each, in a fixed order.
 pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(String, String)> {
@@ -10,7 +11,10 @@ pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(St
         Rounding::NearestEven => "nearest-even",
         Rounding::Stochastic => "stochastic",
     };
-    let kernels = program.assumed_kernels().join(" ");
+    let kernels = |basis| match program.kernels_of(basis).join(" ") {
+        symbols if symbols.is_empty() => "none".to_owned(),
+        symbols => symbols,
+    };
     let pairs = [
         ("kernel_generation", program.generation.name().to_owned()),
         ("rounding", rounding.to_owned()),
@@ -34,14 +38,8 @@ pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(St
             "assumed",
             "route formula of the vendor's fabric model, never time-stamped".to_owned(),
         ),
-        (
-            "assumed_kernels",
-            if kernels.is_empty() {
-                "none".to_owned()
-            } else {
-                kernels
-            },
-        ),
+        ("derived_kernels", kernels(Basis::Derived)),
+        ("assumed_kernels", kernels(Basis::Assumed)),
     ];
     pairs
         .into_iter()

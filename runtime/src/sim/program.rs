@@ -42,6 +42,7 @@ impl<'a> Program<'a> {
             generation,
             costs,
         };
+        program.check_assumed(options)?;
         program.check_calls()?;
         Ok(program)
     }
@@ -64,16 +65,33 @@ impl<'a> Program<'a> {
         self.epochs.get(position as usize).copied().unwrap_or(0)
     }
 
-    /// Symbols of the kernels whose cost no measurement stands behind, sorted.
-    pub(crate) fn assumed_kernels(&self) -> Vec<&'a str> {
+    /// Symbols of the kernels whose cost has this basis, sorted.
+    pub(crate) fn kernels_of(&self, basis: Basis) -> Vec<&'a str> {
         let templates = self.package.call_templates.iter();
-        let assumed = templates
-            .filter(|t| kernels::basis(&t.kernel, self.generation) == Basis::Assumed)
+        let such = templates
+            .filter(|t| kernels::basis(&t.kernel, self.generation) == basis)
             .map(|t| t.symbol.as_str());
-        let mut symbols: Vec<&str> = assumed.collect();
+        let mut symbols: Vec<&str> = such.collect();
         symbols.sort_unstable();
         symbols.dedup();
         symbols
+    }
+
+    /// Kernels with assumed costs run only where the caller allows them.
+    fn check_assumed(&self, options: &RunOptions) -> Result<(), RunError> {
+        let assumed = self.kernels_of(Basis::Assumed);
+        if options.allow_assumed_kernels || assumed.is_empty() {
+            return Ok(());
+        }
+        Err(RunError::Option {
+            option: "allow-assumed-kernels",
+            what: format!(
+                "no measurement stands behind the cost of {} in generation {}; give the option to \
+                 run them, and read the totals as assumed",
+                assumed.join(", "),
+                self.generation
+            ),
+        })
     }
 
     /// Every call in schedule order, then tile order: the first that breaks a rule.

@@ -179,6 +179,12 @@ pub struct DeviceArgs {
     /// Move data and count cycles, but compute no numbers and check no outputs
     #[arg(long)]
     pub timing_only: bool,
+    /// Dated set of kernel costs [default: the package's]
+    #[arg(long, value_name = "DATE")]
+    pub kernel_generation: Option<String>,
+    /// Run kernels whose cost no measurement stands behind
+    #[arg(long)]
+    pub allow_assumed_kernels: bool,
 }
 
 /// Arguments of `profile-query`.

@@ -67,10 +67,21 @@ pub(super) fn simulate(
     io: &Io<'_>,
 ) -> Result<Finished, CliError> {
     let started = Instant::now();
+    let generation = match &device.kernel_generation {
+        None => None,
+        Some(name) => {
+            let parsed = name.parse().map_err(|error| {
+                CliError::user(error, "--kernel-generation", "name one of them")
+            })?;
+            Some(parsed)
+        }
+    };
     let options = RunOptions {
+        generation,
         seed: device.seed,
         start_skew: Cycles::new(device.start_skew.into()),
         timing_only: device.timing_only,
+        allow_assumed_kernels: device.allow_assumed_kernels,
         profile: granularity,
         ..RunOptions::default()
     };

@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod f143;
 mod plain;
 mod round;
 
@@ -97,18 +98,34 @@ impl Engine {
                 let coefficients = self.coefficients(right, group * panels + panel);
                 let first = group * rows * PANEL;
                 let out = &mut out[first..first + rows * PANEL];
-                if accumulate || panel > 0 {
-                    (self.widen)(out, acc.as_flattened_mut());
-                } else {
-                    acc.as_flattened_mut().fill(0.0);
-                }
+                self.start(out, &mut acc, accumulate || panel > 0);
                 (self.block)(&wide, &coefficients, &mut acc);
-                match rounder {
-                    Rounder::NearestEven => (self.round)(acc.as_flattened(), out),
-                    Rounder::Stochastic { .. } => {
-                        rounder.round_panel(acc.as_flattened(), out, panel, first);
-                    }
-                }
+                self.finish(&acc, out, rounder, (panel, first));
+            }
+        }
+    }
+
+    /// The accumulators of a panel: the output so far, or zero.
+    fn start(&self, out: &[f16], acc: &mut [[f32; PANEL]], is_added_to: bool) {
+        if is_added_to {
+            (self.widen)(out, acc.as_flattened_mut());
+        } else {
+            acc.as_flattened_mut().fill(0.0);
+        }
+    }
+
+    /// Rounds the sums of a panel whose first output has this index.
+    fn finish(
+        &self,
+        acc: &[[f32; PANEL]],
+        out: &mut [f16],
+        rounder: &Rounder,
+        (panel, first): (usize, usize),
+    ) {
+        match rounder {
+            Rounder::NearestEven => (self.round)(acc.as_flattened(), out),
+            Rounder::Stochastic { .. } => {
+                rounder.round_panel(acc.as_flattened(), out, panel, first);
             }
         }
     }

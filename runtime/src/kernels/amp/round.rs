@@ -25,6 +25,21 @@ impl Rounder {
         }
     }
 
+    /// Random bits of one element of a panel; `None` rounds to nearest.
+    pub(crate) const fn draw(&self, panel: u64, element: u64) -> Option<u64> {
+        match self {
+            Self::NearestEven => None,
+            Self::Stochastic { call } => Some(mix(mix(*call ^ mix(panel)) ^ mix(element))),
+        }
+    }
+
+    /// One F32 result to F16; element `element` of its output.
+    pub(crate) fn round(&self, value: f32, element: u64) -> f16 {
+        let random = self.draw(0, element);
+        let rounded = random.map_or_else(|| f16::from_f32(value), |bits| stochastic(value, bits));
+        canonical(rounded)
+    }
+
     /// Rounds part of a panel's sums; `first` is the output index of the first.
     pub(crate) fn round_panel(&self, sums: &[f32], out: &mut [f16], panel: usize, first: usize) {
         let panel = match self {

@@ -1,0 +1,77 @@
+//! F16 add, dense or with a right operand that the rows share.
+
+use super::generation::{Cost, Generation};
+use super::half_math;
+use super::kernel::Kernel;
+use super::operands::{Operand, matrix, multiple, read, write};
+use super::pointwise::Rows;
+use super::rules::Violation;
+use super::tile::{F16, TileCall};
+use super::workers::{area_parts, parts};
+use crate::package::{Add, Output};
+
+/// Each further row. Published C600 measurements.
+const NEXT_ROW: u64 = 234;
+/// Extents that are no multiple of four: launch and 12 elements. Published fit, no points.
+const IRREGULAR_LAUNCH: u64 = 450;
+const IRREGULAR_BLOCK: u64 = 54;
+
+/// Launch, and 24 elements of a row, where all extents are multiples of four. Published C600
+/// measurements; those of the older set are taken for the earlier generation.
+const fn regular(generation: Generation) -> (u64, u64) {
+    match generation {
+        Generation::G20260907 => (492, 24),
+        Generation::G20260913 => (504, 18),
+    }
+}
+
+impl Kernel for Add {
+    fn operands(&self) -> Vec<Operand> {
+        vec![
+            write("out", matrix(self.rows, self.width, 2)),
+            read("left", matrix(self.rows, self.width, 2)),
+            read("right", matrix(1, self.width, 2)),
+        ]
+    }
+
+    fn extent_error(&self) -> Option<String> {
+        multiple("rows", self.rows, 1).or_else(|| multiple("width", self.width, 2))
+    }
+
+    fn cost(&self, generation: Generation) -> Cost {
+        if !self.width.is_multiple_of(4) {
+            let blocks = area_parts(self.rows, self.width, 12);
+            let cycles = IRREGULAR_BLOCK.saturating_mul(blocks);
+            return Cost::fitted(cycles.saturating_add(IRREGULAR_LAUNCH));
+        }
+        let (launch, block) = regular(generation);
+        let row = block * parts(self.width, 24);
+        let rows = u64::from(self.rows);
+        let further = NEXT_ROW * rows.saturating_sub(1);
+        Cost::measured(rows.saturating_mul(row).saturating_add(launch + further))
+    }
+
+    fn may_replace(&self, written: &str, other: &str) -> bool {
+        (written, other) == ("out", "left")
+    }
+
+    /// One row is dense: its right operand may be padding where its left one is. Several rows share
+    /// the right operand, which then has no padding.
+    fn execute(&self, call: &mut TileCall<'_>) -> Result<(), Violation> {
+        let rows = Rows::new(self.rows, self.width, Output::F16);
+        let padding = if self.rows == 1 {
+            rows.padding(call, &[1, 2])?
+        } else {
+            call.require(2, rows.width * F16, "right")?;
+            rows.padding(call, &[1])?
+        };
+        let mut values = call.halves(1, rows.elements())?;
+        let right = call.halves(2, rows.width)?;
+        for row in values.chunks_exact_mut(rows.width) {
+            for (value, &right) in row.iter_mut().zip(&right) {
+                *value = half_math::add(*value, right);
+            }
+        }
+        rows.store(call, &values, padding)
+    }
+}
