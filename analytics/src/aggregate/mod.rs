@@ -5,11 +5,14 @@
 
 mod block;
 mod durations;
+mod grid;
 mod intervals;
 mod longest;
 mod measures;
 mod places;
 mod plan;
+mod steps;
+mod visits;
 mod worker;
 
 pub use measures::Measures;
@@ -41,9 +44,15 @@ pub(crate) fn aggregate(plan: &Plan<'_>) -> Result<Aggregate, DecodeError> {
     Ok(finish(plan, worker))
 }
 
+/// Tiles of the widest block.
+fn widest(blocks: &[Block]) -> usize {
+    let widths = blocks.iter().map(|block| block.tiles.len());
+    widths.max().unwrap_or(0)
+}
+
 #[cfg(not(feature = "native"))]
 fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>, DecodeError> {
-    let mut worker = Worker::new(plan);
+    let mut worker = Worker::new(plan, widest(blocks));
     for block in blocks {
         worker.run(block)?;
     }
@@ -61,7 +70,7 @@ fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>,
     let next = AtomicUsize::new(0);
     let threads = rayon::current_num_threads().min(blocks.len()).max(1);
     let work = |_| {
-        let mut worker = Worker::new(plan);
+        let mut worker = Worker::new(plan, widest(blocks));
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             match blocks.get(at).map(|block| worker.run(block)) {
@@ -90,7 +99,7 @@ fn tally<'p, 'a>(plan: &'p Plan<'a>, blocks: &[Block]) -> Result<Worker<'p, 'a>,
     }
     match first_error {
         Some((_, error)) => Err(error),
-        None => Ok(whole.unwrap_or_else(|| Worker::new(plan))),
+        None => Ok(whole.unwrap_or_else(|| Worker::new(plan, 0))),
     }
 }
 

@@ -1,32 +1,39 @@
 //! Time of each tile in each place: samples tile by tile in, maxima over tiles out.
 //!
 //! A tile's time in a place is the sum of its matching samples there, so maxima are taken when a
-//! tile is complete. Chunks hold a stretch of time of many tiles; until a tile is complete, its
-//! times are listed, and the list is summed when it grows past a few times the number of places.
+//! block of tiles is complete. Until then its times are in a table, or, where a plan has too many
+//! places for one, in a list for each tile that is summed when it grows past a few times the
+//! number of places.
 
+use super::grid::{Grid, LANES, PLACES_MAX, PlaceRow};
 use super::plan::Plan;
+use super::visits::Visits;
 
-/// Cycles in a place; longer times take several visits.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    place: u32,
-    cycles: u32,
+/// Times of the tiles of the current block.
+enum Times {
+    Grid(Grid),
+    Lists {
+        lists: Vec<Visits>,
+        /// Cycles of one tile by place; all zero between tiles.
+        sum: Vec<u64>,
+        /// Length at which a list is summed.
+        limit: usize,
+    },
 }
 
 /// Sums and maxima by place.
 pub(crate) struct Places {
-    /// Visits of each tile of the block, in time order.
-    visits: Vec<Vec<Visit>>,
-    /// Length at which a tile's visits are summed.
-    limit: usize,
-    /// Cycles of one tile by place; all zero between tiles.
-    sum: Vec<u64>,
+    times: Times,
+    /// Tiles of the current block.
+    block_tiles: usize,
     /// Longest tile by place; zero where no sample matched.
     pub(crate) longest: Vec<u64>,
     /// Tiles by group; unused where groups are tiles.
     pub(crate) group_tiles: Vec<u64>,
-    /// The tile that last counted for a group.
-    group_seen: Vec<u64>,
+    /// Tiles of the current block that a group ran on, one bit each; in lists, of one tile.
+    group_lanes: Vec<u64>,
+    /// In lists, the groups of the current tile.
+    group_touched: Vec<u32>,
     /// Tiles with matching samples.
     pub(crate) tiles: u64,
     /// Cycles of one tile by phase row; all zero between tiles.
@@ -34,123 +41,175 @@ pub(crate) struct Places {
     phase_touched: Vec<u32>,
     /// Longest tile by phase row, over all groups; only where phases are shared.
     pub(crate) phase_longest: Vec<u64>,
-    complete_tiles: u64,
+}
+
+/// The times of one tile while its samples are added.
+pub(crate) enum Piece {
+    Grid { grid: Grid, lane: usize },
+    List(Visits),
+}
+
+impl Piece {
+    /// Adds `cycles`, not zero.
+    #[inline]
+    pub(crate) fn add(&mut self, place: u32, cycles: u32) {
+        match self {
+            Self::Grid { grid, lane } => grid.add(*lane, place, cycles),
+            Self::List(visits) => visits.add(place, cycles),
+        }
+    }
 }
 
 impl Places {
-    pub(crate) fn new(plan: &Plan<'_>) -> Self {
+    /// Places of `plan`, for blocks of at most `widest` tiles.
+    pub(crate) fn new(plan: &Plan<'_>, widest: usize) -> Self {
         let groups = if plan.by_tile { 0 } else { plan.group_count };
         let phases = if plan.phases_are_shared {
             plan.report.phases().len()
         } else {
             0
         };
+        let count = plan.places.len();
+        let times = if count <= PLACES_MAX && widest <= LANES {
+            Times::Grid(Grid::new(count))
+        } else {
+            Times::Lists {
+                lists: Vec::new(),
+                sum: vec![0; count],
+                limit: 1_024 + 4 * count,
+            }
+        };
         Self {
-            visits: Vec::new(),
-            limit: 1_024 + 4 * plan.places.len(),
-            sum: vec![0; plan.places.len()],
-            longest: vec![0; plan.places.len()],
+            times,
+            block_tiles: 0,
+            longest: vec![0; count],
             group_tiles: vec![0; groups],
-            group_seen: vec![0; groups],
+            group_lanes: vec![0; groups],
+            group_touched: Vec::new(),
             tiles: 0,
             phase_sum: vec![0; phases],
             phase_touched: Vec::new(),
             phase_longest: vec![0; phases],
-            complete_tiles: 0,
         }
     }
 
     /// Starts a block of `tiles` tiles.
     pub(crate) fn begin_block(&mut self, tiles: usize) {
-        self.visits
-            .resize_with(self.visits.len().max(tiles), Vec::new);
+        self.block_tiles = tiles;
+        if let Times::Lists { lists, .. } = &mut self.times {
+            lists.resize_with(lists.len().max(tiles), Visits::default);
+        }
     }
 
-    /// The visits of the tile at position `tile` of the block, to be given back by
+    /// The times of the tile at position `tile` of the block, to be given back by
     /// [`Self::end_piece`].
-    pub(crate) fn begin_piece(&mut self, tile: usize) -> Visits {
-        Visits(std::mem::take(&mut self.visits[tile]))
+    pub(crate) fn begin_piece(&mut self, tile: usize) -> Piece {
+        match &mut self.times {
+            Times::Grid(grid) => Piece::Grid {
+                grid: std::mem::take(grid),
+                lane: tile,
+            },
+            Times::Lists { lists, .. } => Piece::List(std::mem::take(&mut lists[tile])),
+        }
     }
 
     /// Ends a piece of the tile at position `tile` of the block; more may follow.
-    pub(crate) fn end_piece(&mut self, tile: usize, visits: Visits) {
-        let mut visits = visits.0;
-        if visits.len() > self.limit {
-            let mut summed = Visits(Vec::new());
-            self.sum_up(&visits, |place, cycles| summed.add_long(place, cycles));
-            visits = summed.0;
-        }
-        self.visits[tile] = visits;
-    }
-
-    /// Calls `each` for every place of `visits` with the cycles spent there.
-    fn sum_up(&mut self, visits: &[Visit], mut each: impl FnMut(u32, u64)) {
-        for visit in visits {
-            self.sum[visit.place as usize] += u64::from(visit.cycles);
-        }
-        for visit in visits {
-            let cycles = std::mem::take(&mut self.sum[visit.place as usize]);
-            if cycles > 0 {
-                each(visit.place, cycles);
+    pub(crate) fn end_piece(&mut self, tile: usize, piece: Piece) {
+        match (&mut self.times, piece) {
+            (Times::Grid(mine), Piece::Grid { grid, .. }) => *mine = grid,
+            (Times::Lists { lists, sum, limit }, Piece::List(mut visits)) => {
+                if visits.len() > *limit {
+                    visits.sum_up(sum);
+                }
+                lists[tile] = visits;
+            }
+            (Times::Grid(_), Piece::List(_)) | (Times::Lists { .. }, Piece::Grid { .. }) => {
+                unreachable!("a piece goes back to where it came from")
             }
         }
     }
 
-    /// Ends the tile at position `tile` of the block, and returns in how many places it was.
-    pub(crate) fn end_tile(&mut self, plan: &Plan<'_>, tile: usize) -> u64 {
-        let mut visits = std::mem::take(&mut self.visits[tile]);
-        self.complete_tiles += 1;
-        self.tiles += u64::from(!visits.is_empty());
-        for visit in &visits {
-            self.sum[visit.place as usize] += u64::from(visit.cycles);
+    /// Ends the block, and calls `each` with the position of every tile that has samples and the
+    /// number of places it was in.
+    pub(crate) fn end_block(&mut self, plan: &Plan<'_>, each: impl FnMut(usize, u64)) {
+        let mut times = std::mem::replace(&mut self.times, Times::Grid(Grid::default()));
+        let counts = match &mut times {
+            Times::Grid(grid) => self.end_grid(plan, grid),
+            Times::Lists { lists, sum, .. } => lists[..self.block_tiles]
+                .iter_mut()
+                .map(|visits| self.end_list(plan, visits, sum))
+                .collect(),
+        };
+        self.times = times;
+        let present = counts
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, count)| count > 0);
+        let mut each = each;
+        for (tile, count) in present {
+            self.tiles += 1;
+            each(tile, count);
         }
-        let mut count = 0;
-        let (mut phase, mut phase_cycles) = (0, 0);
-        for visit in &visits {
-            let cycles = std::mem::take(&mut self.sum[visit.place as usize]);
-            if cycles == 0 {
-                continue;
+    }
+
+    /// Number of places by lane.
+    fn end_grid(&mut self, plan: &Plan<'_>, grid: &mut Grid) -> Vec<u64> {
+        let mut counts = [0; LANES];
+        let mut phase = NO_PHASE;
+        let mut phase_row = EMPTY_ROW;
+        grid.drain(|at, row| {
+            let place = plan.places[at];
+            self.longest[at] = row.longest().max(self.longest[at]);
+            if let Some(lanes) = self.group_lanes.get_mut(place.group as usize) {
+                *lanes |= row.lanes();
             }
-            count += 1;
-            let longest = &mut self.longest[visit.place as usize];
-            *longest = cycles.max(*longest);
-            let place = plan.places[visit.place as usize];
-            self.count_tile(place.group);
             if place.phase != phase {
-                self.add_to_phase(phase, phase_cycles);
-                (phase, phase_cycles) = (place.phase, 0);
+                self.end_phase(phase, phase_row.longest());
+                (phase, phase_row) = (place.phase, EMPTY_ROW);
             }
-            phase_cycles += cycles;
+            phase_row.add(row);
+            for (count, &cycles) in counts.iter_mut().zip(&row.cycles) {
+                *count += u64::from(cycles > 0);
+            }
+        });
+        self.end_phase(phase, phase_row.longest());
+        for (tiles, lanes) in self.group_tiles.iter_mut().zip(&mut self.group_lanes) {
+            *tiles += u64::from(std::mem::take(lanes).count_ones());
         }
-        self.add_to_phase(phase, phase_cycles);
-        self.end_phases();
-        visits.clear();
-        self.visits[tile] = visits;
+        counts.to_vec()
+    }
+
+    /// Number of places of one tile.
+    fn end_list(&mut self, plan: &Plan<'_>, visits: &mut Visits, sum: &mut [u64]) -> u64 {
+        let mut count = 0;
+        visits.drain(sum, |at, cycles| {
+            count += 1;
+            let longest = &mut self.longest[at as usize];
+            *longest = cycles.max(*longest);
+            let place = plan.places[at as usize];
+            if let Some(lanes) = self.group_lanes.get_mut(place.group as usize)
+                && std::mem::replace(lanes, 1) == 0
+            {
+                self.group_touched.push(place.group);
+            }
+            if let Some(sum) = self.phase_sum.get_mut(place.phase as usize) {
+                *sum += cycles;
+                self.phase_touched.push(place.phase);
+            }
+        });
+        for group in self.group_touched.drain(..) {
+            self.group_lanes[group as usize] = 0;
+            self.group_tiles[group as usize] += 1;
+        }
+        for phase in std::mem::take(&mut self.phase_touched) {
+            let cycles = std::mem::take(&mut self.phase_sum[phase as usize]);
+            self.end_phase(phase, cycles);
+        }
         count
     }
 
-    #[inline]
-    fn count_tile(&mut self, group: u32) {
-        if let Some(seen) = self.group_seen.get_mut(group as usize)
-            && *seen != self.complete_tiles
-        {
-            *seen = self.complete_tiles;
-            self.group_tiles[group as usize] += 1;
-        }
-    }
-
-    #[inline]
-    fn add_to_phase(&mut self, phase: u32, cycles: u64) {
-        if let Some(sum) = self.phase_sum.get_mut(phase as usize) {
-            *sum += cycles;
-            self.phase_touched.push(phase);
-        }
-    }
-
-    fn end_phases(&mut self) {
-        for phase in self.phase_touched.drain(..) {
-            let cycles = std::mem::take(&mut self.phase_sum[phase as usize]);
-            let longest = &mut self.phase_longest[phase as usize];
+    fn end_phase(&mut self, phase: u32, cycles: u64) {
+        if let Some(longest) = self.phase_longest.get_mut(phase as usize) {
             *longest = cycles.max(*longest);
         }
     }
@@ -172,38 +231,68 @@ impl Places {
     }
 }
 
-/// The visits of one tile.
-pub(crate) struct Visits(Vec<Visit>);
+/// No phase row.
+const NO_PHASE: u32 = u32::MAX;
+const EMPTY_ROW: PlaceRow = PlaceRow { cycles: [0; LANES] };
 
-impl Visits {
-    /// Adds `cycles`, not zero.
-    #[inline]
-    pub(crate) fn add(&mut self, place: u32, cycles: u32) {
-        if let Some(last) = self.0.last_mut()
-            && last.place == place
-            && let Some(sum) = last.cycles.checked_add(cycles)
-        {
-            last.cycles = sum;
-        } else {
-            self.0.push(Visit { place, cycles });
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::plan::{Grouping, Selection};
+    use crate::aggregate::{Worker, blocks};
+    use crate::clock::{ClockKind, Frame};
+    use crate::synth::{SynthOptions, generate};
+
+    /// What a pass with blocks said to be of `widest` tiles finds.
+    fn found(plan: &Plan<'_>, widest: usize) -> [Vec<u64>; 4] {
+        let mut worker = Worker::new(plan, widest);
+        for block in blocks(plan.report, |_| true) {
+            worker.run(&block).expect("decodes");
         }
+        let tiles = worker.tiles.iter().map(|it| it.1.phase_count).collect();
+        let Places {
+            longest,
+            mut group_tiles,
+            phase_longest,
+            tiles: count,
+            ..
+        } = worker.places;
+        group_tiles.push(count);
+        [longest, group_tiles, phase_longest, tiles]
     }
 
-    /// Adds any number of cycles.
-    fn add_long(&mut self, place: u32, cycles: u64) {
-        let longest = u64::from(u32::MAX);
-        for _ in 0..cycles / longest {
-            self.0.push(Visit {
-                place,
-                cycles: u32::MAX,
-            });
-        }
-        let rest = u32::try_from(cycles % longest).unwrap_or(u32::MAX);
-        if rest > 0 {
-            self.0.push(Visit {
-                place,
-                cycles: rest,
-            });
+    #[test]
+    fn lists_and_the_grid_find_the_same() {
+        let options = SynthOptions {
+            tiles: 80,
+            samples: 30_000,
+            ..SynthOptions::default()
+        };
+        let mut bytes = Vec::new();
+        generate(&options, &mut |piece| bytes.extend_from_slice(piece)).expect("generates");
+        let report = crate::format::open_bytes(bytes).expect("opens");
+        let steps = report.steps();
+        let group_of_step = steps.iter().map(|it| u32::from(it.estimate.is_none()));
+        let groupings = [
+            Grouping::BySteps {
+                group_of_step: group_of_step.collect(),
+                group_count: 2,
+            },
+            Grouping::ByTile {
+                matches: steps.iter().map(|it| it.estimate.is_some()).collect(),
+            },
+        ];
+        for grouping in groupings {
+            let selection = Selection {
+                tiles: vec![true; report.tiles().len()],
+                at: None,
+                at_offset: None,
+            };
+            let frame = Frame::new(&report, ClockKind::default());
+            let plan = Plan::new(&report, frame, &grouping, selection, 0);
+            let grid = found(&plan, LANES);
+            assert!(grid[0].iter().any(|&cycles| cycles > 0), "{grouping:?}");
+            assert_eq!(grid, found(&plan, LANES + 1), "{grouping:?}");
         }
     }
 }

@@ -8,8 +8,9 @@ use super::block::Block;
 use super::durations::{Durations, Ranks};
 use super::intervals::IntervalSet;
 use super::longest::{Longest, SampleRef};
-use super::places::{Places, Visits};
+use super::places::{Piece, Places};
 use super::plan::{NO_GROUP, Plan, StepPlan, runs_at};
+use super::steps::{StepRows, StepSum};
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, TileSpan};
 use crate::units::{Cycles, Work};
@@ -41,6 +42,18 @@ impl Tally {
         self.physical = self.physical.saturating_add(step.physical);
         self.durations.add(cycles);
         self.union.add(offset, offset.saturating_add(cycles_wide));
+    }
+
+    /// Adds the samples of one step, but for their durations and all but the last of their
+    /// intervals.
+    fn add_step(&mut self, step: &StepPlan, sum: StepSum, last: (u64, u64)) {
+        self.samples += sum.samples;
+        self.cycles += sum.cycles;
+        self.estimated += sum.cycles & step.covered;
+        let times = |work: u64| work.saturating_mul(sum.samples);
+        self.useful = self.useful.saturating_add(times(step.useful));
+        self.physical = self.physical.saturating_add(times(step.physical));
+        self.union.add(last.0, last.1);
     }
 
     fn end_block(&mut self) {
@@ -89,6 +102,8 @@ pub(crate) struct Worker<'p, 'a> {
     scratch: ChunkScratch,
     /// By group; by tile, by position of the tile in the block.
     pub(crate) tallies: Vec<Tally>,
+    /// Sums of the current block by step; unused by tile.
+    rows: StepRows,
     /// By tile: everything in earlier blocks.
     earlier: Tally,
     /// By tile: the figures of each tile with matching samples.
@@ -98,7 +113,8 @@ pub(crate) struct Worker<'p, 'a> {
 }
 
 impl<'p, 'a> Worker<'p, 'a> {
-    pub(crate) fn new(plan: &'p Plan<'a>) -> Self {
+    /// A worker for blocks of at most `widest` tiles.
+    pub(crate) fn new(plan: &'p Plan<'a>, widest: usize) -> Self {
         let tallies = |count: usize| {
             let mut tallies = Vec::new();
             tallies.resize_with(count, Tally::default);
@@ -108,9 +124,10 @@ impl<'p, 'a> Worker<'p, 'a> {
             plan,
             scratch: ChunkScratch::new(),
             tallies: tallies(if plan.by_tile { 0 } else { plan.group_count }),
+            rows: StepRows::new(if plan.by_tile { 0 } else { plan.steps.len() }),
             earlier: Tally::default(),
             tiles: Vec::new(),
-            places: Places::new(plan),
+            places: Places::new(plan, widest),
             longest: Longest::new(plan.longest),
         }
     }
@@ -150,10 +167,10 @@ impl<'p, 'a> Worker<'p, 'a> {
             durations: &scratch.duration[all.clone()],
             steps: &scratch.step[all],
         };
-        let mut visits = self.places.begin_piece(samples.local);
+        let mut piece = self.places.begin_piece(samples.local);
         let instants = plan.instants(tile);
         if instants == [None, None] {
-            self.add(&samples, &mut visits);
+            self.add(&samples, &mut piece);
         } else {
             let [at, at_offset] = instants;
             for index in 0..samples.starts.len() {
@@ -161,27 +178,27 @@ impl<'p, 'a> Worker<'p, 'a> {
                 let runs =
                     |cycle: Option<u64>| cycle.is_none_or(|cycle| runs_at(start, duration, cycle));
                 if runs(at) && runs(at_offset) {
-                    self.add(&samples.one(index), &mut visits);
+                    self.add(&samples.one(index), &mut piece);
                 }
             }
         }
-        self.places.end_piece(samples.local, visits);
+        self.places.end_piece(samples.local, piece);
     }
 
-    fn add(&mut self, samples: &Samples<'_>, visits: &mut Visits) {
+    fn add(&mut self, samples: &Samples<'_>, piece: &mut Piece) {
         if self.plan.by_tile {
-            self.add_all::<true>(samples, visits);
+            self.add_all::<true>(samples, piece);
         } else {
-            self.add_all::<false>(samples, visits);
+            self.add_all::<false>(samples, piece);
         }
     }
 
-    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, visits: &mut Visits) {
+    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, piece: &mut Piece) {
         let whole = samples
             .starts
             .partition_point(|&start| start < samples.origin);
         for at in 0..whole {
-            self.add_cut::<BY_TILE>(samples, at, visits);
+            self.add_cut::<BY_TILE>(samples, at, piece);
         }
         let plan = self.plan;
         let columns = samples
@@ -194,14 +211,17 @@ impl<'p, 'a> Worker<'p, 'a> {
             if step_plan.group == NO_GROUP || cycles == 0 {
                 continue;
             }
-            let group = if BY_TILE {
-                samples.local
-            } else {
-                step_plan.group as usize
-            };
             let offset = start - samples.origin;
-            self.tallies[group].add(step_plan, offset, cycles);
-            visits.add(step_plan.place, cycles);
+            if BY_TILE {
+                self.tallies[samples.local].add(step_plan, offset, cycles);
+            } else {
+                let tally = &mut self.tallies[step_plan.group as usize];
+                tally.durations.add(cycles);
+                if let Some((from, to)) = self.rows.add(step as usize, offset, cycles) {
+                    tally.union.add(from, to);
+                }
+            }
+            piece.add(step_plan.place, cycles);
             if u64::from(cycles) >= self.longest.floor() {
                 self.longest
                     .offer(samples.reference(at, offset, cycles, false));
@@ -214,7 +234,7 @@ impl<'p, 'a> Worker<'p, 'a> {
         &mut self,
         samples: &Samples<'_>,
         at: usize,
-        visits: &mut Visits,
+        piece: &mut Piece,
     ) {
         let step = self.plan.steps[samples.steps[at] as usize];
         let before = samples.origin - samples.starts[at];
@@ -237,32 +257,34 @@ impl<'p, 'a> Worker<'p, 'a> {
             ..step
         };
         self.tallies[group].add(&uncovered, 0, cycles);
-        visits.add(step.place, cycles);
+        piece.add(step.place, cycles);
         if u64::from(cycles) >= self.longest.floor() {
             self.longest.offer(samples.reference(at, 0, cycles, true));
         }
     }
 
     fn end_block(&mut self, block: &Block) {
-        for (local, tile) in block.tiles.clone().enumerate() {
-            let places = self.places.end_tile(self.plan, local);
-            if !self.plan.by_tile || places == 0 {
-                continue;
+        let (plan, tallies) = (self.plan, &mut self.tallies);
+        let (tiles, earlier) = (&mut self.tiles, &mut self.earlier);
+        self.places.end_block(plan, |local, phase_count| {
+            if !plan.by_tile {
+                return;
             }
-            let mut tally = std::mem::take(&mut self.tallies[local]);
+            let mut tally = std::mem::take(&mut tallies[local]);
             let measures = tally.measures();
-            self.tiles.push((
-                tile,
-                Measures {
-                    tile_count: 1,
-                    phase_count: places,
-                    phase_cycles: measures.work_cycles,
-                    ..measures
-                },
-            ));
-            self.earlier.merge(tally);
-        }
-        self.tallies.iter_mut().for_each(Tally::end_block);
+            let measures = Measures {
+                tile_count: 1,
+                phase_count,
+                phase_cycles: measures.work_cycles,
+                ..measures
+            };
+            tiles.extend(block.tiles.clone().nth(local).map(|tile| (tile, measures)));
+            earlier.merge(tally);
+        });
+        self.rows.drain(&plan.steps, |step, sum, last| {
+            tallies[step.group as usize].add_step(step, sum, last);
+        });
+        tallies.iter_mut().for_each(Tally::end_block);
     }
 
     #[cfg(feature = "native")]
