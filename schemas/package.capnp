@@ -16,7 +16,8 @@ struct Package {
   magic @0 :UInt64;
   # ASCII "IPUEXE02", little-endian: tells a package from every other file.
   formatMajor @1 :UInt16;
-  # 2. Readers refuse a larger one by name. 1 is the layout of earlier systems, which has no magic.
+  # 3. Readers refuse a larger one by name. 2 has no steps and patches of Repeats; 1 is the layout of
+  # earlier systems, which has no magic.
   formatMinor @2 :UInt16;
   # 1. Grows with additions; a reader refuses a kernel that it does not know.
 
@@ -144,7 +145,8 @@ struct Repeat {
   count @0 :UInt32;
   # Iterations, at least 1.
   body @1 :List(ScheduleItem);
-  # At least one item.
+  # At least one item. Iteration i of the innermost Repeat around an item, from 0, moves the item's
+  # addresses i steps on: Exchange.sourceSteps, TileProgram.operandSteps and TileProgram.rowPatches.
 }
 
 struct Exchange {
@@ -155,10 +157,17 @@ struct Exchange {
   eventCycles @2 :UInt32;
   # Longest row horizon over the tiles, in events.
   deliveries @3 :Deliveries;
+  stepCount @4 :UInt32;
+  # Source steps, sorted by delivery: deliveries whose source moves from iteration to iteration.
+  stepDeliveries @5 :Data;
+  # Column: index into deliveries, distinct.
+  stepBytes @6 :Data;
+  # Column: bytes from one iteration's source address to the next one's, signed, a multiple of 4.
 }
 
 struct Deliveries {
   # What must have arrived after the phase: compared with what the words did, never used to move data.
+  # In program order: a delivery reads what those before it have brought.
   # Destinations are runs of equal tile and address steps; at most 2^25 destinations a package.
   count @0 :UInt32;
   sources @1 :Data;
@@ -414,6 +423,24 @@ struct TileProgram {
   # Column: multiples of 4.
   zeroBytes @13 :Data;
   # Column: multiples of 4.
+
+  operandStepCount @14 :UInt32;
+  # Operand steps, sorted by call and operand: operands that move from iteration to iteration.
+  operandStepCalls @15 :Data;
+  # Column: index of the call.
+  operandStepOperands @16 :Data;
+  # Column: index of its operand.
+  operandStepBytes @17 :Data;
+  # Column: bytes from one iteration's address to the next one's, signed.
+
+  patchCount @18 :UInt32;
+  # Row patches, sorted by address: row words that the supervisor rewrites for each iteration.
+  patchExchanges @19 :Data;
+  # Column: the exchange before which the word is rewritten; the tile has a row in it.
+  patchAddresses @20 :Data;
+  # Column: address of the word, in a segment, distinct.
+  patchSteps @21 :Data;
+  # Column: added to the word, modulo 2^32, from one iteration to the next.
 }
 
 struct Segment {

@@ -67,6 +67,8 @@ rules! {
     UnknownSource = "unknown-source":
         "A selected source is a tile of the program, or the neutral source.";
     MuxWindow = "mux-window": "A receiver selects its source for the whole message.";
+    MuxOverlap = "mux-overlap":
+        "A tile selects a source of 32-bit and one of 64-bit items at different times.";
     PairedReceivers = "paired-receivers":
         "64-bit items go to whole pairs, selected by the member that they reach first.";
     PointerMissing = "pointer-missing":
@@ -75,6 +77,8 @@ rules! {
         "The landing pointer does not move during a message.";
     LandingOverlap = "landing-overlap": "One item lands at a time.";
     FormatMismatch = "format-mismatch": "The incoming format fits the width of what lands.";
+    FormatHeld = "format-held":
+        "The 64-bit format ends when its payload does; only payloads that abut share it.";
     MuxNotNeutral = "mux-not-neutral": "A row ends with neutral sources.";
     FormatNotZero = "format-not-zero": "A row ends in the 32-bit format.";
     RowEndsEarly = "row-ends-early": "A row lasts until its last word has landed.";
@@ -84,6 +88,10 @@ rules! {
         "A running row and the exchanged data lie in different memory elements.";
     Loopback = "loopback": "A tile sends to itself only along with another tile.";
     DeliveryMismatch = "delivery-mismatch": "What arrived is what the package declared.";
+    DeliveryOrder = "delivery-order":
+        "Deliveries that touch the same bytes take effect in the order of their declaration.";
+    OutsideBuffer = "outside-buffer":
+        "Exchanged words lie in buffers that the package declares live at that time.";
     UninitialisedRead = "uninitialised-read": "Kernels and the host read only what was written.";
     OperandAlignment = "operand-alignment": "A kernel operand is aligned as the kernel needs.";
     OperandRange = "operand-range": "A kernel operand lies in SRAM.";
@@ -171,6 +179,94 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
+/// Violations found together: one phase's, in a fixed order. There is at least one.
+///
+/// What follows from an earlier fault is left out where that can be told, so the list is of causes.
+/// It keeps the first [`Faults::KEPT`] and counts the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults {
+    first: Fault,
+    further: Vec<Fault>,
+    total: usize,
+}
+
+impl Faults {
+    /// Most faults of one phase that are kept.
+    pub const KEPT: usize = 64;
+    /// Most faults that the text form shows.
+    const SHOWN: usize = 10;
+
+    /// The faults in their order, or `Ok` of nothing where there is none.
+    ///
+    /// # Errors
+    ///
+    /// At least one fault.
+    pub fn check(faults: impl IntoIterator<Item = Fault>) -> Result<(), Self> {
+        let mut faults = faults.into_iter();
+        let Some(first) = faults.next() else {
+            return Ok(());
+        };
+        let further: Vec<_> = faults.by_ref().take(Self::KEPT - 1).collect();
+        let total = 1 + further.len() + faults.count();
+        Err(Self {
+            first,
+            further,
+            total,
+        })
+    }
+
+    /// The first fault.
+    #[must_use]
+    pub const fn first(&self) -> &Fault {
+        &self.first
+    }
+
+    /// The faults that were kept, first one first.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        std::iter::once(&self.first).chain(&self.further)
+    }
+
+    /// How many there were, kept or not.
+    #[must_use]
+    pub const fn total(&self) -> usize {
+        self.total
+    }
+
+    /// The same faults in this phase.
+    #[must_use]
+    pub fn in_phase(mut self, phase: u32) -> Self {
+        self.first = self.first.in_phase(phase);
+        let further = self.further.into_iter();
+        self.further = further.map(|fault| fault.in_phase(phase)).collect();
+        self
+    }
+}
+
+impl From<Fault> for Faults {
+    fn from(first: Fault) -> Self {
+        Self {
+            first,
+            further: Vec::new(),
+            total: 1,
+        }
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.first)?;
+        for fault in self.further.iter().take(Self::SHOWN - 1) {
+            write!(f, "\n  also {fault}")?;
+        }
+        match self.total.saturating_sub(Self::SHOWN) {
+            0 => Ok(()),
+            more => write!(f, "\n  and {more} more"),
+        }
+    }
+}
+
+impl std::error::Error for Faults {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,5 +290,22 @@ mod tests {
         .at_event(41);
         let expected = "silent-source: tile 7, phase 2, event 41: tile 3 sends nothing";
         assert_eq!(fault.to_string(), expected);
+    }
+
+    #[test]
+    fn many_faults_show_ten_keep_sixty_four_and_count_all() {
+        let fault = |tile| Fault::new(FaultRule::LaneConflict, TileId::new(tile), "busy");
+        assert_eq!(Faults::check([]), Ok(()));
+        let one = Faults::check([fault(3)]).unwrap_err();
+        assert_eq!(one.to_string(), fault(3).to_string());
+        assert_eq!(one, Faults::from(fault(3)));
+        let many = Faults::check((0..100).map(fault)).unwrap_err();
+        assert_eq!((many.iter().count(), many.total()), (Faults::KEPT, 100));
+        let text = many.to_string();
+        assert_eq!(text.lines().count(), 11);
+        assert!(text.starts_with("lane-conflict: tile 0: busy\n  also lane-conflict: tile 1:"));
+        assert!(text.ends_with("tile 9: busy\n  and 90 more"), "{text}");
+        let placed = many.in_phase(4);
+        assert!(placed.iter().all(|fault| fault.phase == Some(4)));
     }
 }

@@ -104,6 +104,7 @@ fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<Comp
                     region: step.region.clone(),
                     event_cycles: encoded.horizon(),
                     deliveries: deliveries(&encoded.transfers),
+                    ..Exchange::default()
                 });
             }
             Work::Compute { role, .. } => {

@@ -8,7 +8,8 @@ use analytics::units::TileId;
 use rayon::prelude::*;
 
 use super::fabric::ExchangeOutcome;
-use crate::fault::{Fault, FaultRule};
+use super::order;
+use crate::fault::{Fault, FaultRule, Faults};
 use crate::package::model::{Address, Delivery};
 
 /// Bytes from one place to another; ordered so that ranges that carry on are neighbours.
@@ -32,25 +33,29 @@ impl Span {
     }
 }
 
-/// Compares declared deliveries with what the words did; order and cuts do not matter.
+/// Compares declared deliveries with what the words did; how they are cut does not matter, and
+/// their order only where they touch the same bytes.
 ///
 /// # Errors
 ///
-/// The first range, in order of the receiving tile, that arrived without being declared or was
-/// declared and did not arrive.
-pub fn compare_deliveries(deliveries: &[Delivery], outcome: &ExchangeOutcome) -> Result<(), Fault> {
+/// For each receiving tile the first range that arrived without being declared or was declared and
+/// did not arrive; if there is none, the bytes on which the order of deliveries was not kept.
+pub fn compare_deliveries(
+    deliveries: &[Delivery],
+    outcome: &ExchangeOutcome,
+) -> Result<(), Faults> {
     let mut declared: Vec<Vec<Span>> = vec![Vec::new(); outcome.landings.len()];
     for delivery in deliveries.iter().filter(|delivery| delivery.bytes > 0) {
         for &(tile, address) in &delivery.destinations {
             let from = delivery.source_address;
             let Some(spans) = declared.get_mut(tile.index()) else {
                 let what = "a delivery is declared to a tile that the program does not have";
-                return Err(Fault::new(FaultRule::DeliveryMismatch, tile, what));
+                return Err(Fault::new(FaultRule::DeliveryMismatch, tile, what).into());
             };
             spans.push(Span::new(delivery.source, from, address, delivery.bytes));
         }
     }
-    let faults: Vec<_> = declared
+    let found: Vec<_> = declared
         .into_par_iter()
         .zip(&outcome.landings)
         .map(|(declared, landings)| {
@@ -61,21 +66,18 @@ pub fn compare_deliveries(deliveries: &[Delivery], outcome: &ExchangeOutcome) ->
             difference(&normal(declared), &normal(arrived))
         })
         .collect();
-    let tiles = (0..).map(TileId::new).zip(faults);
-    match tiles
-        .filter_map(|(tile, found)| Some((tile, found?)))
-        .next()
-    {
-        None => Ok(()),
-        Some((tile, (span, what))) => {
-            let from = span.address.wrapping_sub(span.shift);
-            let what = format!(
-                "{} bytes from tile {} at {from:#x} {what}",
-                span.bytes, span.source
-            );
-            Err(Fault::new(FaultRule::DeliveryMismatch, tile, what).at_address(span.address))
-        }
-    }
+    let tiles = (0..).map(TileId::new).zip(found);
+    Faults::check(tiles.filter_map(|(tile, found)| Some(mismatch(tile, found?))))?;
+    Faults::check(order::check(deliveries, outcome))
+}
+
+fn mismatch(tile: TileId, (span, what): (Span, &str)) -> Fault {
+    let from = span.address.wrapping_sub(span.shift);
+    let what = format!(
+        "{} bytes from tile {} at {from:#x} {what}",
+        span.bytes, span.source
+    );
+    Fault::new(FaultRule::DeliveryMismatch, tile, what).at_address(span.address)
 }
 
 fn normal(mut spans: Vec<Span>) -> Vec<Span> {

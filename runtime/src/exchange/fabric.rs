@@ -1,17 +1,17 @@
 //! One exchange phase on all tiles: timed rows → who receives what where and when.
 //!
 //! Nothing here reads or writes memory contents, so the outcome of a phase can be kept and its
-//! words moved again. Work is per receiving tile and in parallel; the outcome and the reported
-//! fault are those of the lowest tile, whatever the thread count.
+//! words moved again. Work is per receiving tile and in parallel; the outcome and the order of the
+//! reported faults do not depend on the thread count.
 
 use analytics::profile::ExchangeActivity;
 use analytics::units::{Bytes, TileId};
 use rayon::prelude::*;
 
-use super::receive::{self, Fabric};
+use super::receive::{Fabric, receive};
 use super::row::{Message, TimedRow};
-use super::{activity, rules, transport};
-use crate::fault::{Fault, FaultRule};
+use super::{activity, landing, rules, transport};
+use crate::fault::{Fault, FaultRule, Faults};
 use crate::machine::memory::TileMemory;
 use crate::machine::topology::Topology;
 use crate::package::model::Address;
@@ -125,7 +125,8 @@ impl ExchangeOutcome {
 ///
 /// # Errors
 ///
-/// The first violation, in tile order of the rule that found it.
+/// Every violation that is no consequence of another: first what goes wrong on the way to a tile,
+/// then what is wrong with a row as a whole, each in tile order.
 ///
 /// # Panics
 ///
@@ -134,24 +135,30 @@ pub fn resolve(
     context: PhaseContext,
     rows: &[Option<TimedRow>],
     topology: &Topology,
-) -> Result<ExchangeOutcome, Fault> {
+) -> Result<ExchangeOutcome, Faults> {
     assert_eq!(rows.len(), topology.tiles(), "one row entry for each tile");
-    resolve_rows(context, Fabric { rows, topology }).map_err(|fault| fault.in_phase(context.phase))
+    resolve_rows(context, Fabric { rows, topology })
+        .map_err(|faults| faults.in_phase(context.phase))
 }
 
-fn resolve_rows(context: PhaseContext, fabric: Fabric<'_>) -> Result<ExchangeOutcome, Fault> {
-    let landings = each_tile(fabric, |tile| receive::landings(fabric, tile))?;
-    each_tile(fabric, |tile| {
-        let Some(row) = fabric.row(tile) else {
-            return Ok(());
-        };
-        if context.untested == Untested::Refuse {
-            rules::untested(tile, row)?;
-        }
-        rules::lanes(fabric, tile, row)?;
-        rules::elements(tile, row, &landings[tile.index()])
-    })?;
-    rules::loopbacks(fabric, &landings)?;
+fn resolve_rows(context: PhaseContext, fabric: Fabric<'_>) -> Result<ExchangeOutcome, Faults> {
+    let received = each_tile(fabric, |tile| receive(fabric, tile));
+    let mut faults = Vec::new();
+    let mut landings = Vec::with_capacity(received.len());
+    for mut tile in received {
+        landings.push(tile.landings);
+        faults.append(&mut tile.faults);
+    }
+    // Rules about what landed say nothing new where something has not.
+    let all_landed = faults.is_empty();
+    let of_rows = each_tile(fabric, |tile| {
+        let own = &landings[tile.index()];
+        row_rules(context, fabric, tile, own, all_landed)
+    });
+    faults.extend(of_rows.into_iter().flatten());
+    if all_landed {
+        rules::loopbacks(fabric, &landings, &mut faults);
+    }
     let of = |row: &Option<TimedRow>| row.as_ref().map_or(0, |row| row.horizon);
     let sent = |row: &Option<TimedRow>| {
         row.as_ref()
@@ -162,38 +169,52 @@ fn resolve_rows(context: PhaseContext, fabric: Fabric<'_>) -> Result<ExchangeOut
         messages: fabric.rows.iter().map(sent).collect(),
         landings,
     };
-    check_horizon(context, &outcome)?;
-    Ok(outcome)
+    faults.extend(horizon_fault(context, &outcome));
+    Faults::check(faults).map(|()| outcome)
 }
 
-fn check_horizon(context: PhaseContext, outcome: &ExchangeOutcome) -> Result<(), Fault> {
-    let longest = outcome.horizon();
-    let Some(declared) = context
-        .declared_horizon
-        .filter(|&declared| declared != longest)
-    else {
-        return Ok(());
+/// The rules about a tile's row as a whole.
+fn row_rules(
+    context: PhaseContext,
+    fabric: Fabric<'_>,
+    tile: TileId,
+    landings: &[Landing],
+    all_landed: bool,
+) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let Some(row) = fabric.row(tile) else {
+        return faults;
     };
+    if context.untested == Untested::Refuse {
+        rules::untested(tile, row, &mut faults);
+    }
+    rules::lanes(fabric, tile, row, &mut faults);
+    rules::elements(tile, row, landings, &mut faults);
+    if all_landed {
+        landing::check_held(tile, row, landings, &mut faults);
+    }
+    faults
+}
+
+fn horizon_fault(context: PhaseContext, outcome: &ExchangeOutcome) -> Option<Fault> {
+    let longest = outcome.horizon();
+    let declared = context.declared_horizon.filter(|&it| it != longest)?;
     let tile = outcome
         .horizons
         .iter()
         .position(|&horizon| horizon == longest);
     let tile = tile.and_then(|tile| u16::try_from(tile).ok()).unwrap_or(0);
     let what = format!("the longest row has {longest} events, the package declares {declared}");
-    Err(Fault::new(FaultRule::HorizonMismatch, TileId::new(tile), what).at_event(longest))
+    Some(Fault::new(FaultRule::HorizonMismatch, TileId::new(tile), what).at_event(longest))
 }
 
-/// Runs `work` for every tile in parallel; the fault of the lowest tile wins.
-fn each_tile<T: Send>(
-    fabric: Fabric<'_>,
-    work: impl Fn(TileId) -> Result<T, Fault> + Sync,
-) -> Result<Vec<T>, Fault> {
+/// Runs `work` for every tile in parallel; results are in tile order.
+fn each_tile<T: Send>(fabric: Fabric<'_>, work: impl Fn(TileId) -> T + Sync) -> Vec<T> {
     let tiles = u16::try_from(fabric.rows.len()).unwrap_or(u16::MAX);
-    let results: Vec<_> = (0..tiles)
+    (0..tiles)
         .into_par_iter()
         .map(|tile| work(TileId::new(tile)))
-        .collect();
-    results.into_iter().collect()
+        .collect()
 }
 
 /// Resolves a phase and moves its words.
@@ -210,7 +231,7 @@ pub fn execute(
     rows: &[Option<TimedRow>],
     memories: &mut [TileMemory],
     topology: &Topology,
-) -> Result<ExchangeOutcome, Fault> {
+) -> Result<ExchangeOutcome, Faults> {
     let outcome = resolve(context, rows, topology)?;
     transport::move_words(&outcome, memories);
     Ok(outcome)

@@ -11,6 +11,8 @@
 mod activity;
 pub mod delivery;
 pub mod fabric;
+mod landing;
+mod order;
 mod receive;
 pub mod row;
 mod rules;

@@ -8,16 +8,12 @@
 use analytics::units::{PhysicalTile, TileId};
 
 use super::fabric::Landing;
+use super::landing;
 use super::row::{Message, TimedRow};
 use crate::fault::{Fault, FaultRule};
-use crate::machine::arch::{NEUTRAL_SOURCE, RECEIVE_TAIL, SENDER_HORIZON_MIN};
+use crate::machine::arch::{NEUTRAL_SOURCE, SENDER_HORIZON_MIN};
 use crate::machine::isa::ControlKind;
-use crate::machine::sram;
 use crate::machine::topology::{self, Topology, pair_partner};
-use crate::package::model::Address;
-
-/// Events by which INCOMING_FORMAT takes effect before the first item that it is for lands.
-const FORMAT_LEAD: i64 = 2;
 
 /// What all tiles of a phase share.
 #[derive(Clone, Copy)]
@@ -33,6 +29,7 @@ impl<'a> Fabric<'a> {
 }
 
 /// A half-open interval of events during which a source is selected.
+#[derive(Clone, Copy)]
 struct Window {
     start: u32,
     end: u32,
@@ -40,65 +37,90 @@ struct Window {
 }
 
 /// A whole message that a tile receives, before it is known where it lands.
-struct Arrival {
-    source: TileId,
-    index: u32,
-    message: Message,
+pub(super) struct Arrival {
+    pub(super) source: TileId,
+    pub(super) index: u32,
+    pub(super) message: Message,
     /// Event at which the first item lands.
-    event: u32,
+    pub(super) event: u32,
     /// The format that its items need: 0, or the direction of 64-bit items.
-    format: u32,
+    pub(super) format: u32,
 }
 
 impl Arrival {
-    const fn end(&self) -> u32 {
+    pub(super) const fn end(&self) -> u32 {
         self.event + self.message.items
     }
 }
 
-/// Everything that lands on `tile`, in landing order.
-pub(super) fn landings(fabric: Fabric<'_>, tile: TileId) -> Result<Vec<Landing>, Fault> {
+/// What one tile receives, and the rules that are broken on the way.
+#[derive(Default)]
+pub(super) struct Received {
+    /// In landing order; what a broken rule concerns is left out.
+    pub(super) landings: Vec<Landing>,
+    pub(super) faults: Vec<Fault>,
+}
+
+/// Everything that lands on `tile`.
+pub(super) fn receive(fabric: Fabric<'_>, tile: TileId) -> Received {
+    let mut faults = Vec::new();
     let mut arrivals = Vec::new();
     if let Some(row) = fabric.row(tile) {
-        for window in windows(tile, row, ControlKind::Mux)? {
-            ordinary(fabric, tile, &window, &mut arrivals)?;
-        }
-        if row.horizon < SENDER_HORIZON_MIN && !row.messages.is_empty() {
-            let what = format!("a sender's row lasts at least {SENDER_HORIZON_MIN} events");
-            return Err(Fault::new(FaultRule::RowEndsEarly, tile, what).at_event(row.horizon));
-        }
+        own_windows(fabric, tile, row, &mut arrivals, &mut faults);
     }
     let partner = fabric.topology.partner(tile);
     for member in [Some(tile), partner].into_iter().flatten() {
         let Some(row) = fabric.row(member) else {
             continue;
         };
-        for window in windows(member, row, ControlKind::MuxPair)? {
-            paired(fabric, tile, member, &window, &mut arrivals)?;
+        let mut found = Vec::new();
+        for window in windows(member, row, ControlKind::MuxPair, &mut found) {
+            let done = paired(fabric, tile, member, &window, &mut arrivals);
+            found.extend(done.err());
         }
+        // The partner reports its own.
+        faults.extend(found.into_iter().filter(|fault| fault.tile == tile));
     }
-    if arrivals.is_empty() {
-        return settle_empty(fabric, tile);
-    }
-    let Some(row) = fabric.row(tile) else {
-        let what = "64-bit items reach a tile without a row";
-        return Err(Fault::new(FaultRule::PairedReceivers, tile, what));
-    };
     arrivals.sort_unstable_by_key(|arrival| arrival.event);
-    check_order(tile, row, &arrivals)?;
-    check_formats(tile, row, &arrivals)?;
-    place(tile, row, &arrivals)
+    let landings = match fabric.row(tile) {
+        Some(row) => landing::land(tile, row, &arrivals, &mut faults),
+        None if arrivals.is_empty() => Vec::new(),
+        None => {
+            let what = "64-bit items reach a tile without a row";
+            faults.push(Fault::new(FaultRule::PairedReceivers, tile, what));
+            Vec::new()
+        }
+    };
+    Received { landings, faults }
 }
 
-fn settle_empty(fabric: Fabric<'_>, tile: TileId) -> Result<Vec<Landing>, Fault> {
-    if let Some(row) = fabric.row(tile) {
-        check_formats(tile, row, &[])?;
+fn own_windows(
+    fabric: Fabric<'_>,
+    tile: TileId,
+    row: &TimedRow,
+    arrivals: &mut Vec<Arrival>,
+    faults: &mut Vec<Fault>,
+) {
+    let ordinary_windows = windows(tile, row, ControlKind::Mux, faults);
+    for window in &ordinary_windows {
+        faults.extend(ordinary(fabric, tile, window, arrivals).err());
     }
-    Ok(Vec::new())
+    // Open ends are reported when the pair's windows are read.
+    let paired_windows = windows(tile, row, ControlKind::MuxPair, &mut Vec::new());
+    faults.extend(overlap(tile, &ordinary_windows, &paired_windows));
+    if row.horizon < SENDER_HORIZON_MIN && !row.messages.is_empty() {
+        let what = format!("a sender's row lasts at least {SENDER_HORIZON_MIN} events");
+        faults.push(Fault::new(FaultRule::RowEndsEarly, tile, what).at_event(row.horizon));
+    }
 }
 
 /// The windows of one select register, neutral ones left out.
-fn windows(tile: TileId, row: &TimedRow, kind: ControlKind) -> Result<Vec<Window>, Fault> {
+fn windows(
+    tile: TileId,
+    row: &TimedRow,
+    kind: ControlKind,
+    faults: &mut Vec<Fault>,
+) -> Vec<Window> {
     let neutral = u32::from(NEUTRAL_SOURCE);
     let mut found = Vec::new();
     let mut open: Option<(u32, u32)> = None;
@@ -112,9 +134,23 @@ fn windows(tile: TileId, row: &TimedRow, kind: ControlKind) -> Result<Vec<Window
     }
     if let Some((start, source)) = open {
         let what = format!("{kind:?} still selects physical tile {source} when the row ends");
-        return Err(Fault::new(FaultRule::MuxNotNeutral, tile, what).at_event(start));
+        faults.push(Fault::new(FaultRule::MuxNotNeutral, tile, what).at_event(start));
     }
-    Ok(found)
+    found
+}
+
+/// Both registers select at once.
+fn overlap(tile: TileId, ordinary: &[Window], paired: &[Window]) -> Option<Fault> {
+    paired.iter().find_map(|wide| {
+        let first = ordinary.partition_point(|window| window.end <= wide.start);
+        let other = ordinary.get(first).filter(|w| w.start < wide.end)?;
+        let what = format!(
+            "events {}..{} select physical tile {} and events {}..{} the 64-bit items of {}",
+            other.start, other.end, other.source, wide.start, wide.end, wide.source
+        );
+        let event = other.start.max(wide.start);
+        Some(Fault::new(FaultRule::MuxOverlap, tile, what).at_event(event))
+    })
 }
 
 fn ordinary(
@@ -271,177 +307,4 @@ fn check_direction(
         message.control, message.event
     );
     Err(Fault::new(FaultRule::MissingDirection, tile, what).at_event(window.start))
-}
-
-/// One item lands at a time, and the row lasts until the last has.
-fn check_order(tile: TileId, row: &TimedRow, arrivals: &[Arrival]) -> Result<(), Fault> {
-    for pair in arrivals.windows(2) {
-        if pair[1].event < pair[0].end() {
-            let what = format!(
-                "items of tile {} land before those of tile {} have",
-                pair[1].source, pair[0].source
-            );
-            let fault = Fault::new(FaultRule::LandingOverlap, tile, what);
-            return Err(fault.at_event(pair[1].event));
-        }
-    }
-    let end = arrivals.last().map_or(0, Arrival::end);
-    if row.horizon < end.saturating_add(RECEIVE_TAIL) {
-        let what = format!(
-            "the last item lands before event {end}, the row ends at {}, not {RECEIVE_TAIL} later",
-            row.horizon
-        );
-        return Err(Fault::new(FaultRule::RowEndsEarly, tile, what).at_event(row.horizon));
-    }
-    Ok(())
-}
-
-/// The format fits each item from two events before its landing (64-bit) or at it (32-bit).
-fn check_formats(tile: TileId, row: &TimedRow, arrivals: &[Arrival]) -> Result<(), Fault> {
-    let writes: Vec<_> = row
-        .controls
-        .iter()
-        .filter(|control| control.write.kind == ControlKind::Format)
-        .map(|control| (i64::from(control.event), control.write.value))
-        .collect();
-    if let Some(&(event, value)) = writes.last().filter(|write| write.1 != 0) {
-        let what = format!("the row ends in format {value}");
-        let fault = Fault::new(FaultRule::FormatNotZero, tile, what);
-        return Err(fault.at_event(u32::try_from(event).unwrap_or(u32::MAX)));
-    }
-    for arrival in arrivals {
-        let lead = if arrival.format == 0 { 0 } else { FORMAT_LEAD };
-        let start = i64::from(arrival.event) - lead;
-        let end = start + i64::from(arrival.message.items);
-        let first = writes.partition_point(|write| write.0 <= start);
-        let before = first.checked_sub(1).map_or(0, |last| writes[last].1);
-        let during = writes[first..].iter().take_while(|write| write.0 < end);
-        let wrong = [before]
-            .into_iter()
-            .chain(during.map(|write| write.1))
-            .find(|&value| value != arrival.format);
-        if let Some(value) = wrong {
-            let what = format!(
-                "items of tile {} need format {} at events {start}..{end} and meet {value}",
-                arrival.source, arrival.format
-            );
-            return Err(Fault::new(FaultRule::FormatMismatch, tile, what).at_event(arrival.event));
-        }
-    }
-    Ok(())
-}
-
-/// Follows the landing pointer through the arrivals.
-fn place(tile: TileId, row: &TimedRow, arrivals: &[Arrival]) -> Result<Vec<Landing>, Fault> {
-    let mut pointer = PointerTrack::new(tile, row);
-    let mut landings = Vec::with_capacity(arrivals.len());
-    let mut previous_wide = false;
-    for arrival in arrivals {
-        let message = arrival.message;
-        let fresh = pointer.advance(arrival.event, arrival.end())?;
-        let fault = |rule, what: String| Fault::new(rule, tile, what).at_event(arrival.event);
-        let address = pointer
-            .cursor
-            .filter(|_| fresh || !(message.wide() || previous_wide));
-        let Some(address) = address else {
-            let what = format!(
-                "items of tile {} land without a pointer write",
-                arrival.source
-            );
-            return Err(fault(FaultRule::PointerMissing, what));
-        };
-        let wrong = match u32::try_from(address) {
-            Ok(address) if !address.is_multiple_of(message.item_bytes()) => {
-                Some(FaultRule::AddressAlignment)
-            }
-            Ok(address) if sram::contains(address, message.bytes()) => None,
-            _ => Some(FaultRule::AddressRange),
-        };
-        let (bytes, width) = (message.bytes(), message.item_bytes());
-        if let Some(rule) = wrong {
-            let what = format!("{bytes} bytes in items of {width} land at {address:#x}");
-            return Err(fault(rule, what));
-        }
-        pointer.cursor = Some(address + u64::from(bytes));
-        previous_wide = message.wide();
-        landings.push(Landing {
-            source: arrival.source,
-            message: arrival.index,
-            event: arrival.event,
-            items: message.items,
-            // In SRAM, as just checked.
-            address: Address::try_from(address).unwrap_or(Address::MAX),
-            source_address: message.address,
-            wide: message.wide(),
-        });
-    }
-    Ok(landings)
-}
-
-/// The landing pointer as a row moves it.
-struct PointerTrack<'a> {
-    tile: TileId,
-    row: &'a TimedRow,
-    /// Next control to apply.
-    next: usize,
-    /// Next base switch to apply.
-    switch: usize,
-    base: Address,
-    /// Byte address of the next landing; unknown before the first write and after a base switch.
-    cursor: Option<u64>,
-}
-
-impl<'a> PointerTrack<'a> {
-    const fn new(tile: TileId, row: &'a TimedRow) -> Self {
-        Self {
-            tile,
-            row,
-            next: 0,
-            switch: 0,
-            base: row.incoming_base,
-            cursor: None,
-        }
-    }
-
-    /// Applies everything up to the landing events `start..end` and refuses what moves during them.
-    /// Tells whether the pointer was written since the previous call.
-    fn advance(&mut self, start: u32, end: u32) -> Result<bool, Fault> {
-        let mut fresh = false;
-        let switches = &self.row.base_switches;
-        while let Some(control) = self.row.controls.get(self.next) {
-            if control.event >= end {
-                break;
-            }
-            self.next += 1;
-            if control.write.kind != ControlKind::Pointer {
-                continue;
-            }
-            if control.event > start {
-                let what = "the landing pointer moves while a message lands";
-                let fault = Fault::new(FaultRule::PointerMidPayload, self.tile, what);
-                return Err(fault.at_event(control.event));
-            }
-            while switches
-                .get(self.switch)
-                .is_some_and(|s| s.end <= control.event)
-            {
-                self.base = switches[self.switch].base;
-                self.switch += 1;
-            }
-            self.cursor = Some(u64::from(self.base) + 4 * u64::from(control.write.value));
-            fresh = true;
-        }
-        while let Some(switch) = switches.get(self.switch).filter(|s| s.event < end) {
-            if switch.end > start {
-                let what = "the incoming base changes while a message lands";
-                let fault = Fault::new(FaultRule::BaseSwitch, self.tile, what);
-                return Err(fault.at_event(switch.event));
-            }
-            self.base = switch.base;
-            self.switch += 1;
-            // Whether the pointer survives a switch is unknown, so a new one is asked for.
-            self.cursor = None;
-        }
-        Ok(fresh)
-    }
 }

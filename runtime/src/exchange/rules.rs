@@ -12,7 +12,7 @@ use crate::package::model::Address;
 /// No control at the first or second event of a message.
 ///
 /// Some encodings could express it, but no hardware run has tried them.
-pub(super) fn untested(tile: TileId, row: &TimedRow) -> Result<(), Fault> {
+pub(super) fn untested(tile: TileId, row: &TimedRow, faults: &mut Vec<Fault>) {
     let mut controls = row.controls.iter().peekable();
     for message in &row.messages {
         while controls
@@ -24,21 +24,18 @@ pub(super) fn untested(tile: TileId, row: &TimedRow) -> Result<(), Fault> {
                 "{:?} is written at event {} of a send that starts at {}",
                 control.write.kind, control.event, message.event
             );
-            return Err(
-                Fault::new(FaultRule::UntestedOnHardware, tile, what).at_event(control.event)
-            );
+            let fault = Fault::new(FaultRule::UntestedOnHardware, tile, what);
+            faults.push(fault.at_event(control.event));
         }
     }
-    Ok(())
 }
 
 /// While 64-bit items leave a tile, its partner sends nothing.
-pub(super) fn lanes(fabric: Fabric<'_>, tile: TileId, row: &TimedRow) -> Result<(), Fault> {
-    let Some(partner) = fabric.topology.partner(tile) else {
-        return Ok(());
-    };
-    let Some(lender) = fabric.row(partner) else {
-        return Ok(());
+pub(super) fn lanes(fabric: Fabric<'_>, tile: TileId, row: &TimedRow, faults: &mut Vec<Fault>) {
+    let partner = fabric.topology.partner(tile);
+    let lender = partner.and_then(|partner| Some((partner, fabric.row(partner)?)));
+    let Some((partner, lender)) = lender else {
+        return;
     };
     for message in row.messages.iter().filter(|message| message.wide()) {
         let first = lender
@@ -54,10 +51,10 @@ pub(super) fn lanes(fabric: Fabric<'_>, tile: TileId, row: &TimedRow) -> Result<
                 own.event,
                 own.end()
             );
-            return Err(Fault::new(FaultRule::LaneConflict, tile, what).at_event(message.event));
+            let fault = Fault::new(FaultRule::LaneConflict, tile, what);
+            faults.push(fault.at_event(message.event).at_address(message.address));
         }
     }
-    Ok(())
 }
 
 /// What a transfer does to a tile's SRAM and when.
@@ -68,40 +65,33 @@ struct Use {
     elements: u32,
 }
 
-/// Reads, landings and the row itself use different elements where they meet in time.
-pub(super) fn elements(tile: TileId, row: &TimedRow, landings: &[Landing]) -> Result<(), Fault> {
-    let of = |address, bytes| sram::elements(address, bytes).unwrap_or(u32::MAX);
-    let reads: Vec<_> = row
-        .messages
-        .iter()
-        .map(|message| Use {
-            start: message.event,
-            end: message.end(),
-            address: message.address,
-            elements: of(message.address, message.bytes()),
-        })
-        .collect();
-    let writes: Vec<_> = landings
-        .iter()
-        .map(|landing| Use {
-            start: landing.event,
-            end: landing.end(),
-            address: landing.address,
-            elements: of(landing.address, landing.bytes()),
-        })
-        .collect();
-    let fetched = (row.code_end + FETCH_GUARD_BYTES).min(INTERLEAVED) - row.address;
-    let code = of(row.address, fetched);
-    for data in reads.iter().chain(&writes) {
-        if data.elements & code != 0 {
-            let what = format!(
-                "the row at {:#x} is fetched from the same element",
-                row.address
-            );
-            let fault = Fault::new(FaultRule::RowElementConflict, tile, what);
-            return Err(fault.at_event(data.start).at_address(data.address));
+impl Use {
+    fn new(start: u32, items: u32, address: Address, bytes: u32) -> Self {
+        Self {
+            start,
+            end: start + items,
+            address,
+            elements: sram::elements(address, bytes).unwrap_or(u32::MAX),
         }
     }
+}
+
+/// Reads, landings and the row itself use different elements where they meet in time.
+pub(super) fn elements(
+    tile: TileId,
+    row: &TimedRow,
+    landings: &[Landing],
+    faults: &mut Vec<Fault>,
+) {
+    let reads = row.messages.iter();
+    let reads: Vec<_> = reads
+        .map(|m| Use::new(m.event, m.items, m.address, m.bytes()))
+        .collect();
+    let writes = landings.iter();
+    let writes: Vec<_> = writes
+        .map(|l| Use::new(l.event, l.items, l.address, l.bytes()))
+        .collect();
+    faults.extend(fetch_conflict(tile, row, reads.iter().chain(&writes)));
     let (mut read, mut write) = (reads.iter().peekable(), writes.iter().peekable());
     while let (Some(r), Some(w)) = (read.peek(), write.peek()) {
         if r.start < w.end && w.start < r.end && r.elements & w.elements != 0 {
@@ -110,7 +100,7 @@ pub(super) fn elements(tile: TileId, row: &TimedRow, landings: &[Landing]) -> Re
                 r.start, r.end, r.address, w.start, w.end, w.address
             );
             let fault = Fault::new(FaultRule::ElementConflict, tile, what);
-            return Err(fault.at_event(r.start.max(w.start)).at_address(w.address));
+            faults.push(fault.at_event(r.start.max(w.start)).at_address(w.address));
         }
         if r.end <= w.end {
             read.next();
@@ -118,11 +108,27 @@ pub(super) fn elements(tile: TileId, row: &TimedRow, landings: &[Landing]) -> Re
             write.next();
         }
     }
-    Ok(())
+}
+
+/// The first exchanged data in an element that the row is fetched from.
+fn fetch_conflict<'a>(
+    tile: TileId,
+    row: &TimedRow,
+    mut data: impl Iterator<Item = &'a Use>,
+) -> Option<Fault> {
+    let fetched = (row.code_end + FETCH_GUARD_BYTES).min(INTERLEAVED) - row.address;
+    let code = sram::elements(row.address, fetched).unwrap_or(u32::MAX);
+    let data = data.find(|data| data.elements & code != 0)?;
+    let what = format!(
+        "the row at {:#x} is fetched from the same element",
+        row.address
+    );
+    let fault = Fault::new(FaultRule::RowElementConflict, tile, what);
+    Some(fault.at_event(data.start).at_address(data.address))
 }
 
 /// A message that lands on its own tile (64-bit: its own pair) lands elsewhere too.
-pub(super) fn loopbacks(fabric: Fabric<'_>, landings: &[Vec<Landing>]) -> Result<(), Fault> {
+pub(super) fn loopbacks(fabric: Fabric<'_>, landings: &[Vec<Landing>], faults: &mut Vec<Fault>) {
     /// Where a message lands.
     #[derive(Clone, Copy, Default)]
     struct Reach {
@@ -148,13 +154,11 @@ pub(super) fn loopbacks(fabric: Fabric<'_>, landings: &[Vec<Landing>]) -> Result
         }
     }
     for (tile, (row, reach)) in (0..).map(TileId::new).zip(fabric.rows.iter().zip(&reach)) {
-        let alone = reach.iter().position(|reach| reach.own && !reach.other);
-        if let (Some(index), Some(row)) = (alone, row) {
-            let message = row.messages[index];
+        let messages = row.iter().flat_map(|row| &row.messages);
+        for (message, _) in messages.zip(reach).filter(|(_, r)| r.own && !r.other) {
             let what = "a message lands on its own tile or pair only";
             let fault = Fault::new(FaultRule::Loopback, tile, what);
-            return Err(fault.at_event(message.event).at_address(message.address));
+            faults.push(fault.at_event(message.event).at_address(message.address));
         }
     }
-    Ok(())
 }

@@ -10,6 +10,8 @@ use super::sram::{BASE, BYTES, END};
 use crate::package::model::Address;
 
 const WORD: u32 = 4;
+/// A NaN in F16 and, twice, in F32; every other F143 of it is one too.
+const POISON: [u8; 2] = 0xFF80_u16.to_le_bytes();
 
 /// An access outside SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -57,6 +59,17 @@ impl TileMemory {
             bytes: vec![0; BYTES as usize],
             written: vec![0; words.div_ceil(64)],
             high_water: BASE,
+        }
+    }
+
+    /// SRAM full of NaN, nothing of it initialised: what reads a word that was never written
+    /// shows it.
+    #[must_use]
+    pub fn poisoned() -> Self {
+        let bytes = POISON.iter().copied().cycle();
+        Self {
+            bytes: bytes.take(BYTES as usize).collect(),
+            ..Self::new()
         }
     }
 
@@ -350,5 +363,22 @@ mod tests {
             memory.write_and_read((0x6_0004, 8), (0x6_0000, 8)),
             Ok(None)
         );
+    }
+
+    #[test]
+    fn poisoned_words_are_nan_in_every_type_and_not_initialised() {
+        let memory = TileMemory::poisoned();
+        assert_eq!(
+            memory.first_uninitialised(BASE, BYTES),
+            Ok(Some(BASE)),
+            "poison is no content"
+        );
+        let (words, rest) = memory.read(BASE, BYTES).expect("in range").as_chunks::<4>();
+        assert!(rest.is_empty());
+        for &[a, b, c, d] in words {
+            assert!(f32::from_le_bytes([a, b, c, d]).is_nan());
+            assert!(half::f16::from_le_bytes([a, b]).is_nan());
+            assert_eq!((a, c), (0x80, 0x80), "the only NaN of F143");
+        }
     }
 }

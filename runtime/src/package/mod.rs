@@ -20,6 +20,7 @@ pub mod model;
 )]
 mod package_capnp;
 mod read;
+mod read_tile;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -35,8 +36,8 @@ pub use validate::{FlatItem, flatten, validate};
 /// The root's first word: ASCII `IPUEXE02`.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"IPUEXE02");
 /// Format generation that this build writes, and the newest it reads.
-pub const FORMAT_MAJOR: u16 = 2;
-const FORMAT_MINOR: u16 = 1;
+pub const FORMAT_MAJOR: u16 = 3;
+const FORMAT_MINOR: u16 = 0;
 
 /// Most delivery destinations in one package: 2^25. A few bytes can stand for many of them, so the
 /// reader needs a bound of its own.

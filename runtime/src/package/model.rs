@@ -205,7 +205,9 @@ pub enum ScheduleItem {
     Exchange(u32),
     /// Tiles run their calls of the phase. Index into [`Package::compute_phases`].
     Compute(u32),
-    /// The body runs `count` times.
+    /// The body runs `count` times. Iteration i of the innermost Repeat around an item, from 0,
+    /// moves the item's addresses i steps on: [`Exchange::source_steps`],
+    /// [`TileProgram::operand_steps`] and [`TileProgram::row_patches`].
     Repeat {
         /// Iterations, at least one.
         count: u32,
@@ -224,8 +226,19 @@ pub struct Exchange {
     /// The longest row horizon over the tiles, in events.
     pub event_cycles: u32,
     /// What must have arrived after the phase; compared with what the words did, never used to move
-    /// data.
+    /// data. In program order: a delivery reads what those before it have brought.
     pub deliveries: Vec<Delivery>,
+    /// Deliveries whose source moves from iteration to iteration, sorted by delivery.
+    pub source_steps: Vec<SourceStep>,
+}
+
+/// How far the source of a delivery is from one iteration of the innermost Repeat to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceStep {
+    /// Index into [`Exchange::deliveries`].
+    pub delivery: u32,
+    /// Bytes, a multiple of four.
+    pub bytes: i32,
 }
 
 /// Bytes that one source range brings to one or more tiles.
@@ -277,6 +290,33 @@ pub struct TileProgram {
     pub calls: Vec<Call>,
     /// Ranges that are zero before the run and count as initialised.
     pub zero_ranges: Vec<MemoryRange>,
+    /// Operands that move from iteration to iteration, sorted by call and operand.
+    pub operand_steps: Vec<OperandStep>,
+    /// Row words that the supervisor rewrites for each iteration, sorted by address.
+    pub row_patches: Vec<RowPatch>,
+}
+
+/// How far an operand is from one iteration of the innermost Repeat to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperandStep {
+    /// Index into [`TileProgram::calls`].
+    pub call: u32,
+    /// Index into [`Call::operands`].
+    pub operand: u32,
+    /// Bytes.
+    pub bytes: i32,
+}
+
+/// A row word that changes from one iteration of the innermost Repeat to the next. The supervisor
+/// takes 28 cycles to rewrite it, before it arrives at the exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RowPatch {
+    /// The word's address, in a loaded segment.
+    pub address: Address,
+    /// The exchange before which it is rewritten; the tile has a row in it.
+    pub exchange: u32,
+    /// Added to the word, modulo 2^32, for each iteration.
+    pub step: u32,
 }
 
 /// Bytes at an address.

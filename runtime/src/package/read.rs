@@ -8,14 +8,14 @@ use super::column::{decode_as, narrow};
 use super::delivery_runs::{Run, expand};
 use super::kernel_read::{self, class};
 use super::model::{
-    AffineLoop, AffinePattern, Allocation, Binding, Call, CallTemplate, ComputePhase, DType,
-    Delivery, Exchange, Fill, Manifest, MemoryRange, Package, RowEntry, ScheduleItem, Segment,
-    Target, Tensor, TensorRole, TileProgram,
+    AffineLoop, AffinePattern, Allocation, Binding, CallTemplate, ComputePhase, DType, Delivery,
+    Exchange, Fill, Manifest, MemoryRange, Package, ScheduleItem, SourceStep, Target, Tensor,
+    TensorRole,
 };
 use super::package_capnp as schema;
+use super::read_tile::tile;
 use super::text::Texts;
 use super::{FORMAT_MAJOR, MAGIC, MAX_DESTINATIONS, PackageError};
-use crate::kernels;
 
 /// Pointers that may nest: the root, a schedule of the allowed depth, and room.
 const NESTING: i32 = 64;
@@ -236,11 +236,18 @@ fn exchange(
     texts: &Texts,
     room: &mut u64,
 ) -> Read<Exchange> {
+    let n = exchange.get_step_count();
+    let moved: Vec<u32> = decode_as(exchange.get_step_deliveries()?, n, "stepDeliveries")?;
+    let bytes: Vec<i32> = decode_as(exchange.get_step_bytes()?, n, "stepBytes")?;
+    let steps = moved.into_iter().zip(bytes);
     Ok(Exchange {
         operation: texts.get(exchange.get_operation())?,
         region: texts.get(exchange.get_region())?,
         event_cycles: exchange.get_event_cycles(),
         deliveries: deliveries(exchange.get_deliveries()?, room)?,
+        source_steps: steps
+            .map(|(delivery, bytes)| SourceStep { delivery, bytes })
+            .collect(),
     })
 }
 
@@ -341,84 +348,6 @@ fn template(template: schema::call_template::Reader<'_>, texts: &Texts) -> Read<
         symbol: texts.get(template.get_symbol())?,
         metadata: pairs.map(pair).collect::<Read<_>>()?,
         estimate,
-    })
-}
-
-fn tile(tile: schema::tile_program::Reader<'_>, templates: &[CallTemplate]) -> Read<TileProgram> {
-    let segment = |segment: schema::segment::Reader<'_>| -> Read<Segment> {
-        Ok(Segment {
-            address: segment.get_address(),
-            bytes: segment.get_bytes()?.to_vec(),
-        })
-    };
-    let zeros = tile.get_zero_count();
-    let addresses: Vec<u32> = decode_as(tile.get_zero_addresses()?, zeros, "zeroAddresses")?;
-    let bytes: Vec<u32> = decode_as(tile.get_zero_bytes()?, zeros, "zeroBytes")?;
-    let zero_ranges = addresses.into_iter().zip(bytes);
-    Ok(TileProgram {
-        segments: tile
-            .get_segments()?
-            .iter()
-            .map(segment)
-            .collect::<Read<_>>()?,
-        rows: rows(tile)?,
-        calls: calls(tile, templates)?,
-        zero_ranges: zero_ranges
-            .map(|(address, bytes)| MemoryRange { address, bytes })
-            .collect(),
-    })
-}
-
-fn rows(tile: schema::tile_program::Reader<'_>) -> Read<Vec<RowEntry>> {
-    let n = tile.get_row_count();
-    let exchanges: Vec<u32> = decode_as(tile.get_row_exchanges()?, n, "rowExchanges")?;
-    let addresses: Vec<u32> = decode_as(tile.get_row_addresses()?, n, "rowAddresses")?;
-    let incoming: Vec<u32> = decode_as(tile.get_row_incoming_bases()?, n, "rowIncomingBases")?;
-    let outgoing: Vec<u32> = decode_as(tile.get_row_outgoing_bases()?, n, "rowOutgoingBases")?;
-    let row = |i: usize| RowEntry {
-        exchange: exchanges[i],
-        address: addresses[i],
-        incoming_base: incoming[i],
-        outgoing_base: outgoing[i],
-    };
-    Ok((0..n as usize).map(row).collect())
-}
-
-fn calls(tile: schema::tile_program::Reader<'_>, templates: &[CallTemplate]) -> Read<Vec<Call>> {
-    let n = tile.get_call_count();
-    let phases: Vec<u32> = decode_as(tile.get_call_phases()?, n, "callPhases")?;
-    let names: Vec<u32> = decode_as(tile.get_call_templates()?, n, "callTemplates")?;
-    let all: Vec<u32> = decode_as(
-        tile.get_call_operands()?,
-        tile.get_operand_count(),
-        "callOperands",
-    )?;
-    let mut rest = all.as_slice();
-    let mut calls = Vec::with_capacity(n as usize);
-    for (phase, template) in phases.into_iter().zip(names) {
-        let spec = templates
-            .get(template as usize)
-            .map(|t| t.kernel)
-            .ok_or_else(|| PackageError::Malformed {
-                what: format!("call template {template} is missing"),
-            })?;
-        let (own, tail) = rest
-            .split_at_checked(kernels::operand_count(&spec))
-            .ok_or_else(|| PackageError::Malformed {
-                what: "calls have more operands than there are".to_owned(),
-            })?;
-        rest = tail;
-        calls.push(Call {
-            phase,
-            template,
-            operands: own.to_vec(),
-        });
-    }
-    if rest.is_empty() {
-        return Ok(calls);
-    }
-    Err(PackageError::Malformed {
-        what: format!("{} operands belong to no call", rest.len()),
     })
 }
 

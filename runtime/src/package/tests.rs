@@ -119,6 +119,10 @@ fn exchanges() -> Vec<Exchange> {
         region: "body".to_owned(),
         event_cycles: 77,
         deliveries,
+        source_steps: vec![SourceStep {
+            delivery: 0,
+            bytes: -64,
+        }],
     };
     let deliver = |source, destinations: Vec<(u16, u32)>| Delivery {
         source: TileId::new(source),
@@ -432,6 +436,23 @@ fn program() -> TileProgram {
             address: 0x9_0000,
             bytes: 64,
         }],
+        operand_steps: vec![
+            OperandStep {
+                call: 0,
+                operand: 2,
+                bytes: 512,
+            },
+            OperandStep {
+                call: 1,
+                operand: 0,
+                bytes: -64,
+            },
+        ],
+        row_patches: vec![RowPatch {
+            address: 0x5_0004,
+            exchange: 0,
+            step: u32::MAX - 7,
+        }],
     }
 }
 
@@ -577,6 +598,71 @@ fn binding_rules_are_named() {
         &expect![[r#"
             package is invalid at binding 0:
             there is no tile 3"#]],
+    );
+}
+
+#[test]
+fn rules_of_iterations_are_named() {
+    check(
+        |p| p.exchanges[0].source_steps[0].bytes = 2,
+        &expect![[r#"
+            package is invalid at exchange 0:
+            SourceStep { delivery:
+            0,
+            bytes:
+            2 } names none of 1 deliveries or is no multiple of 4 bytes"#]],
+    );
+    check(
+        |p| {
+            let again = p.exchanges[0].source_steps[0];
+            p.exchanges[0].source_steps.push(again);
+        },
+        &expect![[r#"
+            package is invalid at exchange 0:
+            source steps are not sorted by delivery"#]],
+    );
+    check(
+        |p| p.tiles[0].operand_steps[0].operand = 3,
+        &expect![[r#"
+            package is invalid at tile 0 operand step:
+            OperandStep { call:
+            0,
+            operand:
+            3,
+            bytes:
+            512 } names no operand of a call"#]],
+    );
+    check(
+        |p| p.tiles[0].operand_steps.swap(0, 1),
+        &expect![[r#"
+            package is invalid at tile 0 operand step:
+            OperandStep { call:
+            0,
+            operand:
+            2,
+            bytes:
+            512 } is out of order or comes twice"#]],
+    );
+    check(
+        |p| p.tiles[0].row_patches[0].address = 0x5_0040,
+        &expect![[r#"
+            package is invalid at tile 0 row patch:
+            0x50040 is no loaded word"#]],
+    );
+    check(
+        |p| p.tiles[0].row_patches[0].exchange = 7,
+        &expect![[r#"
+            package is invalid at tile 0 row patch:
+            the tile has no row in exchange 7"#]],
+    );
+    check(
+        |p| {
+            let again = p.tiles[0].row_patches[0];
+            p.tiles[0].row_patches.push(again);
+        },
+        &expect![[r#"
+            package is invalid at tile 0 row patch:
+            0x50004 is out of order or comes twice"#]],
     );
 }
 
@@ -751,9 +837,9 @@ fn call_and_allocation_rules_are_named() {
 fn foreign_and_newer_bytes_are_named() {
     assert!(read(b"").is_err());
     let mut bytes = write(&sample()).unwrap();
-    bytes[24] = 3;
+    bytes[24] = 4;
     let error = read(&bytes).unwrap_err().to_string();
-    expect!["package format 3 is newer than the 2 this build reads; update it"].assert_eq(&error);
+    expect!["package format 4 is newer than the 3 this build reads; update it"].assert_eq(&error);
     bytes[16] = b'X';
     let error = read(&bytes).unwrap_err().to_string();
     expect!["not an ipuexe package: its first word is 0x3230455845555058"].assert_eq(&error);

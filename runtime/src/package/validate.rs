@@ -290,7 +290,25 @@ fn exchange(package: &Package, exchange: &Exchange) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    source_steps(exchange)
+}
+
+fn source_steps(exchange: &Exchange) -> Result<(), String> {
+    let steps = &exchange.source_steps;
+    let sorted = steps
+        .windows(2)
+        .all(|pair| pair[0].delivery < pair[1].delivery);
+    let deliveries = exchange.deliveries.len();
+    let wrong = steps
+        .iter()
+        .find(|step| step.delivery as usize >= deliveries || step.bytes % 4 != 0);
+    match wrong {
+        Some(step) => Err(format!(
+            "{step:?} names none of {deliveries} deliveries or is no multiple of 4 bytes"
+        )),
+        None if sorted => Ok(()),
+        None => Err("source steps are not sorted by delivery".to_owned()),
+    }
 }
 
 /// Whether all bytes of a range are SRAM.

@@ -44,7 +44,54 @@ pub(super) fn tile(package: &Package, index: usize, tile: &TileProgram) -> Done 
         }
         phase = call.phase;
     }
+    operand_steps(tile).or_else(|what| invalid(at(" operand step"), what))?;
+    row_patches(tile).or_else(|what| invalid(at(" row patch"), what))
+}
+
+fn operand_steps(tile: &TileProgram) -> Result<(), String> {
+    let mut previous = None;
+    for step in &tile.operand_steps {
+        let call = tile.calls.get(step.call as usize);
+        if call.is_none_or(|call| step.operand as usize >= call.operands.len()) {
+            return Err(format!("{step:?} names no operand of a call"));
+        }
+        if previous.replace((step.call, step.operand)) >= Some((step.call, step.operand)) {
+            return Err(format!("{step:?} is out of order or comes twice"));
+        }
+    }
     Ok(())
+}
+
+fn row_patches(tile: &TileProgram) -> Result<(), String> {
+    let mut previous = None;
+    for patch in &tile.row_patches {
+        let address = patch.address;
+        if !address.is_multiple_of(4) || !is_loaded(tile, address, 4) {
+            return Err(format!("{address:#x} is no loaded word"));
+        }
+        let row = |row: &RowEntry| row.exchange == patch.exchange;
+        if !tile.rows.iter().any(row) {
+            return Err(format!(
+                "the tile has no row in exchange {}",
+                patch.exchange
+            ));
+        }
+        if previous.replace(address) >= Some(address) {
+            return Err(format!("{address:#x} is out of order or comes twice"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether all bytes of a range are in one segment.
+fn is_loaded(tile: &TileProgram, address: u32, bytes: u64) -> bool {
+    let after = tile
+        .segments
+        .partition_point(|segment| segment.address <= address);
+    after > 0 && {
+        let segment = &tile.segments[after - 1];
+        u64::from(address - segment.address) + bytes <= segment.bytes.len() as u64
+    }
 }
 
 fn segments(tile: &TileProgram) -> Result<(), String> {
@@ -72,14 +119,7 @@ fn row(package: &Package, tile: &TileProgram, row: &RowEntry) -> Result<(), Stri
             "address {address:#x} is not 8-byte aligned in region 0"
         ));
     }
-    let after = tile
-        .segments
-        .partition_point(|segment| segment.address <= address);
-    let loaded = after > 0 && {
-        let segment = &tile.segments[after - 1];
-        u64::from(address - segment.address) < segment.bytes.len() as u64
-    };
-    if !loaded {
+    if !is_loaded(tile, address, 1) {
         return Err(format!("address {address:#x} lies in no loaded segment"));
     }
     for base in [row.incoming_base, row.outgoing_base] {

@@ -207,6 +207,10 @@ fn exchange<'a>(
     out.set_operation(texts.id(&exchange.operation));
     out.set_region(texts.id(&exchange.region));
     out.set_event_cycles(exchange.event_cycles);
+    let steps = &exchange.source_steps;
+    out.set_step_count(count(steps.len(), "source steps")?);
+    out.set_step_deliveries(&column(steps, |s| i64::from(s.delivery)));
+    out.set_step_bytes(&column(steps, |s| i64::from(s.bytes)));
     deliveries(out.init_deliveries(), &exchange.deliveries)
 }
 
@@ -292,6 +296,20 @@ fn tile(mut out: schema::tile_program::Builder<'_>, tile: &TileProgram) -> Done 
     out.set_zero_count(count(tile.zero_ranges.len(), "zero ranges")?);
     out.set_zero_addresses(&column(&tile.zero_ranges, |r| i64::from(r.address)));
     out.set_zero_bytes(&column(&tile.zero_ranges, |r| i64::from(r.bytes)));
+    steps(out, tile)
+}
+
+fn steps(mut out: schema::tile_program::Builder<'_>, tile: &TileProgram) -> Done {
+    let steps = &tile.operand_steps;
+    out.set_operand_step_count(count(steps.len(), "operand steps")?);
+    out.set_operand_step_calls(&column(steps, |s| i64::from(s.call)));
+    out.set_operand_step_operands(&column(steps, |s| i64::from(s.operand)));
+    out.set_operand_step_bytes(&column(steps, |s| i64::from(s.bytes)));
+    let patches = &tile.row_patches;
+    out.set_patch_count(count(patches.len(), "row patches")?);
+    out.set_patch_exchanges(&column(patches, |p| i64::from(p.exchange)));
+    out.set_patch_addresses(&column(patches, |p| i64::from(p.address)));
+    out.set_patch_steps(&column(patches, |p| i64::from(p.step)));
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 //! On every tile each epoch is `synchronization` (own arrival to release), `exchange` (release to
 //! own exit), then per compute phase `compute` (launch to rendezvous) or `idle`. A tile without a
 //! kernel reaches its next boundary at once, so its waiting belongs to the synchronization that
-//! follows. Sampling costs no cycles. A Repeat shows its first iteration in detail and the others
-//! as one `repeat-remainder`. Counters are 32 bits and wrap.
+//! follows. What a sample costs, nothing by default, is added to its end. A Repeat shows its first
+//! iteration in detail and the others as one `repeat-remainder`. Counters are 32 bits and wrap.
 
 mod header;
 mod regions;
@@ -38,6 +38,8 @@ pub(crate) struct Recorder<'a> {
     package: &'a Package,
     granularity: Granularity,
     counter_start: RawCounter,
+    /// Cycles that taking one sample adds to it.
+    sampling: u64,
     writer: ProfileWriter,
     steps: Steps<'a>,
     regions: Regions,
@@ -50,6 +52,7 @@ impl<'a> Recorder<'a> {
         flat: &'a [FlatItem],
         header: &ProfileHeader,
         counter_start: RawCounter,
+        sampling: Cycles,
         starts: &Instants,
     ) -> Self {
         let mut writer = ProfileWriter::new(header);
@@ -60,10 +63,29 @@ impl<'a> Recorder<'a> {
             package,
             granularity: header.granularity,
             counter_start,
+            sampling: sampling.get(),
             writer,
             steps: Steps::new(package, flat, header.granularity),
             regions: Regions::new(header.granularity, starts),
         }
+    }
+
+    /// Cycles that recording an exchange adds to each tile: one synchronization, one exchange.
+    pub(crate) const fn exchange_overhead(&self) -> u64 {
+        if self.is_detailed() {
+            self.sampling.saturating_mul(2)
+        } else {
+            0
+        }
+    }
+
+    /// Cycles that recording a tile's calls of a compute phase adds to it.
+    pub(crate) fn compute_overhead(&self, calls: &[Call]) -> u64 {
+        if !self.is_detailed() {
+            return 0;
+        }
+        let samples = self.steps.merge(calls).count().max(1);
+        self.sampling.saturating_mul(samples as u64)
     }
 
     /// All tiles waited from `arrivals` to `release`, then exchanged until their `exits`.
@@ -76,15 +98,12 @@ impl<'a> Recorder<'a> {
         exits: &Instants,
         activities: &[Vec<ExchangeActivity>],
     ) {
-        let label = self.steps.exchange_region(exchange);
-        self.enter_region(place, &label, arrivals);
+        self.enter_region(place, arrivals);
         if !self.is_detailed() {
             return;
         }
         for tile in 0..arrivals.len() {
-            let sync = self
-                .steps
-                .synchronization(&mut self.writer, place, exchange, tile);
+            let sync = self.steps.synchronization(&mut self.writer, place, tile);
             self.sample(tile, arrivals[tile], release, sync, &[]);
             let step = self.steps.exchange(&mut self.writer, place, exchange, tile);
             let own = activities.get(tile).map_or(&[][..], Vec::as_slice);
@@ -102,22 +121,22 @@ impl<'a> Recorder<'a> {
         calls: &[&'a [Call]],
         cycles: impl Fn(&Call) -> Cycles,
     ) {
-        let label = self.steps.compute_region(phase);
-        self.enter_region(place, &label, starts);
+        self.enter_region(place, starts);
         if !self.is_detailed() {
             return;
         }
         for (tile, own) in calls.iter().enumerate() {
             let mut now = starts[tile];
             if own.is_empty() {
-                let step = self.steps.idle(&mut self.writer, place, phase);
-                self.sample(tile, now, now, step, &[]);
+                let step = self.steps.idle(&mut self.writer, place);
+                self.sample(tile, now, now + self.sampling, step, &[]);
             }
             for merged in self.steps.merge(own) {
                 let length: Cycles = merged.iter().map(&cycles).sum();
                 let step = self.steps.compute(&mut self.writer, place, phase, merged);
-                self.sample(tile, now, now + length.get(), step, &[]);
-                now += length.get();
+                let end = now + length.get() + self.sampling;
+                self.sample(tile, now, end, step, &[]);
+                now = end;
             }
         }
     }
@@ -151,7 +170,8 @@ impl<'a> Recorder<'a> {
         matches!(self.granularity, Granularity::Phase | Granularity::Step)
     }
 
-    fn enter_region(&mut self, place: Place, label: &str, now: &Instants) {
+    fn enter_region(&mut self, place: Place, now: &Instants) {
+        let label = self.steps.region_label(place.phase);
         if self.regions.continues(label) {
             return;
         }

@@ -69,16 +69,29 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The label that decides the region of an exchange.
-    pub(super) fn exchange_region(&self, exchange: u32) -> String {
-        let exchange = &self.package.exchanges[exchange as usize];
-        label(&exchange.region, &exchange.operation)
+    /// Operation and region label of a schedule position; empty past the last.
+    fn names(&self, position: u32) -> (&'a str, &'a str) {
+        let package = self.package;
+        match self.flat.get(position as usize) {
+            Some(&FlatItem::Exchange(index)) => {
+                let exchange = &package.exchanges[index as usize];
+                (&exchange.operation, &exchange.region)
+            }
+            Some(&FlatItem::Compute(index)) => {
+                let phase = &package.compute_phases[index as usize];
+                (&phase.operation, &phase.region)
+            }
+            None => ("", ""),
+        }
     }
 
-    /// The label that decides the region of a compute phase.
-    pub(super) fn compute_region(&self, phase: u32) -> String {
-        let phase = &self.package.compute_phases[phase as usize];
-        label(&phase.region, &phase.operation)
+    /// The label that decides the region of a schedule position; without one, each operation is a
+    /// region.
+    pub(super) fn region_label(&self, position: u32) -> &'a str {
+        match self.names(position) {
+            (operation, "") => operation,
+            (_, region) => region,
+        }
     }
 
     /// The wait at a barrier.
@@ -86,7 +99,6 @@ impl<'a> Steps<'a> {
         &mut self,
         writer: &mut ProfileWriter,
         place: Place,
-        exchange: u32,
         tile: usize,
     ) -> StepId {
         let next = self.next_call(place.phase, tile);
@@ -98,7 +110,7 @@ impl<'a> Steps<'a> {
         if let Some(&step) = self.known.get(&key) {
             return step;
         }
-        let mut step = self.exchange_base(place, exchange, SampleKind::Synchronization, "sync");
+        let mut step = self.base(place, SampleKind::Synchronization, "sync");
         step.metadata.extend(self.next_pairs(next));
         self.remember(writer, key, &step)
     }
@@ -122,7 +134,7 @@ impl<'a> Steps<'a> {
         if let Some(&step) = self.known.get(&key).filter(|_| !self.is_fine) {
             return step;
         }
-        let mut step = self.exchange_base(place, exchange, SampleKind::Exchange, "exchange");
+        let mut step = self.base(place, SampleKind::Exchange, "exchange");
         step.exchange_event_cycles = self.package.exchanges[exchange as usize].event_cycles;
         step.metadata.extend([
             pair("active", own != Traffic::default()),
@@ -141,7 +153,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A tile without a kernel in a compute phase.
-    pub(super) fn idle(&mut self, writer: &mut ProfileWriter, place: Place, phase: u32) -> StepId {
+    pub(super) fn idle(&mut self, writer: &mut ProfileWriter, place: Place) -> StepId {
         let key = Key::Idle {
             place: place.phase,
             epoch: place.epoch,
@@ -149,7 +161,7 @@ impl<'a> Steps<'a> {
         if let Some(&step) = self.known.get(&key) {
             return step;
         }
-        let step = self.compute_base(place, phase, SampleKind::Idle, "idle");
+        let step = self.base(place, SampleKind::Idle, "idle");
         self.remember(writer, key, &step)
     }
 
@@ -172,7 +184,7 @@ impl<'a> Steps<'a> {
         calls: &[Call],
     ) -> StepId {
         let Some(first) = calls.first() else {
-            return self.idle(writer, place, phase);
+            return self.idle(writer, place);
         };
         let Place {
             phase: position,
@@ -189,7 +201,7 @@ impl<'a> Steps<'a> {
             return step;
         }
         let template = &self.package.call_templates[template as usize];
-        let mut step = self.compute_base(place, phase, SampleKind::Compute, &template.symbol);
+        let mut step = self.base(place, SampleKind::Compute, &template.symbol);
         let role = &self.package.compute_phases[phase as usize].role;
         if !template.metadata.iter().any(|(name, _)| name == "role") && !role.is_empty() {
             step.metadata.push(pair("role", role));
@@ -218,14 +230,8 @@ impl<'a> Steps<'a> {
         place: Place,
         iterations: u32,
     ) -> StepId {
-        let operation = match self.flat.get(place.phase as usize) {
-            Some(&FlatItem::Exchange(index)) => &self.package.exchanges[index as usize].operation,
-            Some(&FlatItem::Compute(index)) => {
-                &self.package.compute_phases[index as usize].operation
-            }
-            None => "",
-        };
-        let mut step = base(place, SampleKind::Compute, operation, "repeat-remainder");
+        let (operation, _) = self.names(place.phase);
+        let mut step = bare(place, SampleKind::Compute, operation, "repeat-remainder");
         step.metadata = vec![pair("iterations", iterations)];
         writer.step(&step)
     }
@@ -237,7 +243,7 @@ impl<'a> Steps<'a> {
         region: &Region,
         phase_end: u32,
     ) -> StepId {
-        let mut step = base(
+        let mut step = bare(
             region.place,
             SampleKind::Compute,
             &region.label,
@@ -254,7 +260,7 @@ impl<'a> Steps<'a> {
     /// The whole run.
     pub(super) fn graph(writer: &mut ProfileWriter) -> StepId {
         let place = Place { phase: 0, epoch: 0 };
-        writer.step(&base(place, SampleKind::Compute, "graph", ""))
+        writer.step(&bare(place, SampleKind::Compute, "graph", ""))
     }
 
     fn remember(&mut self, writer: &mut ProfileWriter, key: Key, step: &StepDescriptor) -> StepId {
@@ -263,29 +269,13 @@ impl<'a> Steps<'a> {
         id
     }
 
-    fn exchange_base(
-        &self,
-        place: Place,
-        exchange: u32,
-        kind: SampleKind,
-        kernel: &str,
-    ) -> StepDescriptor {
-        let exchange = &self.package.exchanges[exchange as usize];
-        let mut step = base(place, kind, &exchange.operation, kernel);
-        step.metadata.extend(region_pair(&exchange.region));
-        step
-    }
-
-    fn compute_base(
-        &self,
-        place: Place,
-        phase: u32,
-        kind: SampleKind,
-        kernel: &str,
-    ) -> StepDescriptor {
-        let phase = &self.package.compute_phases[phase as usize];
-        let mut step = base(place, kind, &phase.operation, kernel);
-        step.metadata.extend(region_pair(&phase.region));
+    /// A step at a schedule position, with its operation and region.
+    fn base(&self, place: Place, kind: SampleKind, kernel: &str) -> StepDescriptor {
+        let (operation, region) = self.names(place.phase);
+        let mut step = bare(place, kind, operation, kernel);
+        if !region.is_empty() {
+            step.metadata.push(pair("semantic_region", region));
+        }
         step
     }
 
@@ -339,16 +329,8 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// A region's label; without one, each operation is a region.
-fn label(region: &str, operation: &str) -> String {
-    if region.is_empty() {
-        operation.to_owned()
-    } else {
-        region.to_owned()
-    }
-}
-
-fn base(place: Place, kind: SampleKind, operation: &str, kernel: &str) -> StepDescriptor {
+/// A step without metadata.
+fn bare(place: Place, kind: SampleKind, operation: &str, kernel: &str) -> StepDescriptor {
     StepDescriptor {
         kind,
         phase: place.phase,
@@ -379,10 +361,6 @@ macro_rules! values {
 }
 
 values!(bool, u32, u64, usize, &str, &String, String);
-
-fn region_pair(region: &str) -> Option<(String, String)> {
-    (!region.is_empty()).then(|| pair("semantic_region", region))
-}
 
 /// The work of `count` calls; unknown for one is unknown for all.
 fn sum(template: &CallTemplate, count: usize) -> Option<WorkEstimate> {

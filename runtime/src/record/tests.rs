@@ -7,8 +7,8 @@ use expect_test::{Expect, expect};
 
 use super::*;
 use crate::package::{Package, ScheduleItem};
-use crate::sim::tests::block::{LEFT, OUT, RIGHT, call, package};
-use crate::sim::{RunOptions, RunReport, run};
+use crate::sim::tests::block::{LEFT, OUT, RIGHT, call, package, repeat};
+use crate::sim::{RunOptions, RunReport, TimingParameters, run};
 
 fn record(package: &Package, options: &RunOptions) -> (RunReport, ProfileReport) {
     let report = run(package, options, &mut |_| ()).expect("a valid run");
@@ -282,10 +282,7 @@ fn graph_granularity_is_one_sample_a_tile() {
 
 fn repeated() -> Package {
     let mut package = package();
-    let body = package.schedule.drain(..3).collect();
-    package
-        .schedule
-        .insert(0, ScheduleItem::Repeat { count: 3, body });
+    repeat(&mut package, 3);
     package
 }
 
@@ -361,6 +358,33 @@ fn skewed_tiles_start_apart() {
 }
 
 #[test]
+fn samples_cost_what_the_run_is_told() {
+    let costly = |granularity| RunOptions {
+        timing: TimingParameters {
+            sample: Cycles::new(30),
+            ..TimingParameters::default()
+        },
+        ..at(granularity)
+    };
+    let (plain, _) = record(&package(), &at(Granularity::Phase));
+    let (report, profile) = record(&package(), &costly(Granularity::Phase));
+    // Tile 1 is the last at every boundary: it takes two samples an exchange and two kernels.
+    assert_eq!(
+        lines(&profile, 1).lines().take(4).collect::<Vec<_>>(),
+        [
+            "0/0 0+138 synchronization operands [sync]",
+            "0/0 138+289 exchange operands [exchange]",
+            "1/0 427+288 compute clear [zero]",
+            "2/0 715+492 compute product [gemm] U 8 P 8",
+        ]
+    );
+    let added = report.total_cycles.get() - plain.total_cycles.get();
+    assert_eq!(added, 30 * (2 + 2 + 2 + 2));
+    let (coarse, _) = record(&package(), &costly(Granularity::Graph));
+    assert_eq!(coarse.total_cycles, plain.total_cycles);
+}
+
+#[test]
 fn exchanges_carry_their_scheduled_transfers() {
     let (_, profile) = record(&package(), &at(Granularity::Phase));
     let send = profile.activities(0, 1).unwrap();
@@ -410,10 +434,12 @@ fn the_header_says_simulated_with_which_constants() {
             start_skew_cycles=0
             superstep_release_cycles=138
             superstep_exit_cycles=123
+            sample_cycles=0
             superstep_basis=mean of eleven published C600 overheads, 229 to 295
             timing_only=false
+            poison=false
             assumed=split of the superstep overhead into release and exit
-            assumed=sampling costs nothing beyond the superstep overhead
+            assumed=a sample costs nothing beyond the superstep overhead and sample_cycles
             assumed=route formula of the vendor's fabric model, never time-stamped
             derived_kernels=zero
             assumed_kernels=none

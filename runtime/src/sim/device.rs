@@ -5,6 +5,7 @@ use std::sync::Arc;
 use analytics::units::{Bytes, Cycles};
 use rayon::prelude::*;
 
+use super::iteration::{self, Patches};
 use super::options::{Rounding, RunOptions};
 use super::program::{Program, tile_id};
 use super::report::{PhaseKind, PhaseReport, Progress, Stage};
@@ -13,11 +14,12 @@ use super::{RunError, skew};
 use crate::exchange::{
     ExchangeOutcome, PhaseContext, TimedRow, compare_deliveries, decode_row, move_words, resolve,
 };
-use crate::fault::{Fault, FaultRule};
+use crate::fault::{Fault, FaultRule, Faults};
 use crate::host;
 use crate::kernels::{Engine, Rounder, execute};
-use crate::machine::memory::TileMemory;
-use crate::package::{Call, ScheduleItem};
+use crate::machine::arch;
+use crate::machine::memory::{OutOfRange, TileMemory};
+use crate::package::{Call, ScheduleItem, TileProgram};
 use crate::record::{Place, Recorder};
 
 /// A loaded device.
@@ -32,6 +34,7 @@ pub(crate) struct Device<'a, 'p> {
     calls_made: Vec<u64>,
     /// Outcomes of exchanges inside Repeats, which run again.
     kept: Vec<Option<Arc<ExchangeOutcome>>>,
+    patches: Patches,
     pub(crate) recorder: Option<Recorder<'a>>,
     pub(crate) phases: Vec<PhaseReport>,
 }
@@ -45,6 +48,8 @@ struct At {
     is_recorded: bool,
     /// Whether the item may run again.
     is_repeated: bool,
+    /// Iteration of the innermost Repeat, from 0.
+    iteration: u32,
 }
 
 impl<'a, 'p> Device<'a, 'p> {
@@ -54,19 +59,10 @@ impl<'a, 'p> Device<'a, 'p> {
         options: &'a RunOptions,
     ) -> Result<Self, RunError> {
         let package = program.package;
-        let mut memories: Vec<TileMemory> =
-            package.tiles.iter().map(|_| TileMemory::new()).collect();
-        memories
-            .par_iter_mut()
-            .zip(&package.tiles)
-            .try_for_each(|(memory, tile)| {
-                for range in &tile.zero_ranges {
-                    memory.mark_initialised(range.address, range.bytes)?;
-                }
-                tile.segments
-                    .iter()
-                    .try_for_each(|s| memory.write(s.address, &s.bytes))
-            })
+        let tiles = package.tiles.par_iter();
+        let mut memories: Vec<TileMemory> = tiles
+            .map(|tile| load_tile(tile, options.poison))
+            .collect::<Result<_, _>>()
             .map_err(RunError::Memory)?;
         if !options.timing_only {
             host::load(package, &mut memories)?;
@@ -80,6 +76,7 @@ impl<'a, 'p> Device<'a, 'p> {
             now: skew::starts(tiles, options.seed, options.start_skew),
             calls_made: vec![0; tiles],
             kept: vec![None; package.exchanges.len()],
+            patches: Patches::new(package),
             recorder: None,
             phases: Vec::new(),
         })
@@ -101,6 +98,7 @@ impl<'a, 'p> Device<'a, 'p> {
             position: 0,
             is_recorded: true,
             is_repeated: false,
+            iteration: 0,
         };
         self.walk(&self.program.package.schedule, at, &mut tell)?;
         Ok(())
@@ -141,21 +139,23 @@ impl<'a, 'p> Device<'a, 'p> {
         tell: &mut dyn FnMut(&Self),
     ) -> Result<u32, RunError> {
         let is_repeated = at.is_repeated || count > 1;
-        let after = self.walk(body, At { is_repeated, ..at }, tell)?;
+        let first = At {
+            is_repeated,
+            iteration: 0,
+            ..at
+        };
+        let after = self.walk(body, first, tell)?;
         if count == 1 {
             return Ok(after);
         }
         let starts = self.now.clone();
-        for _ in 1..count {
-            self.walk(
-                body,
-                At {
-                    is_repeated,
-                    is_recorded: false,
-                    ..at
-                },
-                tell,
-            )?;
+        for iteration in 1..count {
+            let next = At {
+                is_recorded: false,
+                iteration,
+                ..first
+            };
+            self.walk(body, next, tell)?;
         }
         let place = self.place(at);
         if let Some(recorder) = self.recorder.as_mut().filter(|_| at.is_recorded) {
@@ -172,6 +172,7 @@ impl<'a, 'p> Device<'a, 'p> {
     }
 
     fn exchange(&mut self, index: u32, at: At) -> Result<(), RunError> {
+        self.patch(index, at)?;
         let outcome = self.outcome(index, at)?;
         let exchange = &self.program.package.exchanges[index as usize];
         if !self.options.timing_only {
@@ -179,7 +180,12 @@ impl<'a, 'p> Device<'a, 'p> {
         }
         let arrivals = std::mem::take(&mut self.now);
         let horizons = outcome.horizons.iter().copied();
-        let step = superstep(&arrivals, horizons, &self.options.timing);
+        let mut step = superstep(&arrivals, horizons, &self.options.timing);
+        let recorder = self.recorder.as_ref().filter(|_| at.is_recorded);
+        let sampling = recorder.map_or(0, Recorder::exchange_overhead);
+        for exit in &mut step.exits {
+            *exit = exit.saturating_add(sampling);
+        }
         let place = self.place(at);
         if let Some(recorder) = self.recorder.as_mut().filter(|_| at.is_recorded) {
             let activities = outcome.activities(&self.program.topology);
@@ -213,14 +219,31 @@ impl<'a, 'p> Device<'a, 'p> {
         Ok(())
     }
 
+    /// The supervisors rewrite the words of the exchange that are for another iteration.
+    fn patch(&mut self, index: u32, at: At) -> Result<(), RunError> {
+        if !self.patches.turn(index, at.iteration) {
+            return Ok(());
+        }
+        let tiles = self.memories.par_iter_mut().zip(&mut self.now);
+        let patches = &self.patches;
+        tiles
+            .zip(&self.program.package.tiles)
+            .try_for_each(|((memory, now), tile)| {
+                let words = patches.rewrite(tile, index, memory)?;
+                *now = now.saturating_add(arch::PATCH_CYCLES.get().saturating_mul(words));
+                Ok(())
+            })
+            .map_err(RunError::Memory)
+    }
+
     /// What the exchange's rows do, decoded from the memories as they are now.
     fn outcome(&mut self, index: u32, at: At) -> Result<Arc<ExchangeOutcome>, RunError> {
         let package = self.program.package;
-        self.check_code(at)?;
+        let in_phase = |faults: Faults| faults.in_phase(at.position);
+        self.check_code().map_err(in_phase)?;
         if let Some(outcome) = &self.kept[index as usize] {
             return Ok(Arc::clone(outcome));
         }
-        let in_phase = |fault: Fault| fault.in_phase(at.position);
         let rows = self.decode_rows(index).map_err(in_phase)?;
         let exchange = &package.exchanges[index as usize];
         let context = PhaseContext {
@@ -229,14 +252,16 @@ impl<'a, 'p> Device<'a, 'p> {
             untested: self.options.untested,
         };
         let outcome = Arc::new(resolve(context, &rows, &self.program.topology)?);
-        compare_deliveries(&exchange.deliveries, &outcome).map_err(in_phase)?;
-        if at.is_repeated {
+        let deliveries = iteration::deliveries(exchange, at.iteration);
+        compare_deliveries(&deliveries, &outcome).map_err(in_phase)?;
+        Faults::check(self.program.buffers.check(at.position, &outcome)).map_err(in_phase)?;
+        if at.is_repeated && self.patches.is_fixed(package, index) {
             self.kept[index as usize] = Some(Arc::clone(&outcome));
         }
         Ok(outcome)
     }
 
-    fn decode_rows(&self, index: u32) -> Result<Vec<Option<TimedRow>>, Fault> {
+    fn decode_rows(&self, index: u32) -> Result<Vec<Option<TimedRow>>, Faults> {
         let tiles = self
             .program
             .package
@@ -244,7 +269,7 @@ impl<'a, 'p> Device<'a, 'p> {
             .par_iter()
             .zip(&self.memories)
             .enumerate();
-        let rows: Vec<_> = tiles
+        let rows: Vec<Result<_, Fault>> = tiles
             .map(|(tile, (program, memory))| {
                 let found = program
                     .rows
@@ -257,11 +282,12 @@ impl<'a, 'p> Device<'a, 'p> {
                 decode_row(tile_id(tile), memory, row.address, incoming, outgoing).map(Some)
             })
             .collect();
-        rows.into_iter().collect()
+        Faults::check(rows.iter().filter_map(|row| row.as_ref().err()).cloned())?;
+        Ok(rows.into_iter().filter_map(Result::ok).collect())
     }
 
     /// Loaded code is still what was loaded: no landing, binding or kernel has overwritten it.
-    fn check_code(&self, at: At) -> Result<(), Fault> {
+    fn check_code(&self) -> Result<(), Faults> {
         let tiles = self
             .program
             .package
@@ -272,19 +298,13 @@ impl<'a, 'p> Device<'a, 'p> {
         let changed = tiles.filter_map(|(tile, (program, memory))| {
             let damaged = program.segments.iter().find(|segment| {
                 let length = u32::try_from(segment.bytes.len()).unwrap_or(u32::MAX);
-                memory.read(segment.address, length) != Ok(&segment.bytes)
+                memory.read(segment.address, length) != Ok(&*self.patches.code(program, segment))
             })?;
             let detail = format!("{} loaded bytes have changed", damaged.bytes.len());
             let fault = Fault::new(FaultRule::CodeOverwrite, tile_id(tile), detail);
-            Some((
-                tile,
-                fault.at_address(damaged.address).in_phase(at.position),
-            ))
+            Some(fault.at_address(damaged.address))
         });
-        match changed.min_by_key(|&(tile, _)| tile) {
-            None => Ok(()),
-            Some((_, fault)) => Err(fault),
-        }
+        Faults::check(changed.collect::<Vec<_>>())
     }
 
     fn compute(&mut self, phase: u32, at: At) -> Result<(), RunError> {
@@ -293,8 +313,8 @@ impl<'a, 'p> Device<'a, 'p> {
             .map(|tile| program.calls(tile, phase))
             .collect();
         if !self.options.timing_only {
-            self.run_kernels(&calls)
-                .map_err(|fault| fault.in_phase(at.position))?;
+            self.run_kernels(phase, at.iteration)
+                .map_err(|faults| faults.in_phase(at.position))?;
         }
         let place = self.place(at);
         if let Some(recorder) = self.recorder.as_mut().filter(|_| at.is_recorded) {
@@ -302,8 +322,11 @@ impl<'a, 'p> Device<'a, 'p> {
         }
         let arrival_spread = spread(&self.now);
         let mut longest = Cycles::ZERO;
+        let recorder = self.recorder.as_ref().filter(|_| at.is_recorded);
         for (now, calls) in self.now.iter_mut().zip(&calls) {
-            let cycles: Cycles = calls.iter().map(|call| program.cost(call)).sum();
+            let kernels: Cycles = calls.iter().map(|call| program.cost(call)).sum();
+            let sampling = recorder.map_or(0, |recorder| recorder.compute_overhead(calls));
+            let cycles = kernels + Cycles::new(sampling);
             longest = longest.max(cycles);
             *now += cycles.get();
         }
@@ -325,17 +348,14 @@ impl<'a, 'p> Device<'a, 'p> {
         Ok(())
     }
 
-    fn run_kernels(&mut self, calls: &[&'p [Call]]) -> Result<(), Fault> {
-        let (package, options, engine) = (self.program.package, self.options, self.engine);
-        let tiles = self
-            .memories
-            .par_iter_mut()
-            .zip(&mut self.calls_made)
-            .zip(calls)
-            .enumerate();
-        let faults = tiles.filter_map(|(tile, ((memory, made), calls))| {
-            for call in *calls {
-                let template = &package.call_templates[call.template as usize];
+    fn run_kernels(&mut self, phase: u32, iteration: u32) -> Result<(), Faults> {
+        let (program, options, engine) = (self.program, self.options, self.engine);
+        let tiles = self.memories.par_iter_mut().zip(&mut self.calls_made);
+        let faults = tiles.enumerate().filter_map(|(tile, (memory, made))| {
+            let own = &program.package.tiles[tile];
+            for index in program.call_range(tile, phase) {
+                let call = &own.calls[index];
+                let template = &program.package.call_templates[call.template as usize];
                 let rounder = match options.rounding {
                     Rounding::NearestEven => Rounder::NearestEven,
                     Rounding::Stochastic => {
@@ -343,20 +363,39 @@ impl<'a, 'p> Device<'a, 'p> {
                     }
                 };
                 *made += 1;
-                let done = execute(engine, &template.kernel, &call.operands, &rounder, memory);
+                let operands = iteration::operands(own, index, iteration);
+                let done = execute(engine, &template.kernel, &operands, &rounder, memory);
                 if let Err(violation) = done {
                     let detail = format!("{}: {}", template.symbol, violation.detail);
                     let fault = Fault::new(violation.rule, tile_id(tile), detail);
-                    return Some((tile, fault.at_address(violation.address)));
+                    return Some(fault.at_address(violation.address));
                 }
             }
             None
         });
-        match faults.min_by_key(|&(tile, _)| tile) {
-            None => Ok(()),
-            Some((_, fault)) => Err(fault),
+        Faults::check(faults.collect::<Vec<_>>())
+    }
+}
+
+/// A tile's memory with its code and zero ranges in place.
+fn load_tile(tile: &TileProgram, poison: bool) -> Result<TileMemory, OutOfRange> {
+    let mut memory = if poison {
+        TileMemory::poisoned()
+    } else {
+        TileMemory::new()
+    };
+    for range in &tile.zero_ranges {
+        if poison {
+            memory.write_with(range.address, range.bytes, |to| to.fill(0))?;
+        } else {
+            // Fresh memory is zero; writing it would only touch its pages.
+            memory.mark_initialised(range.address, range.bytes)?;
         }
     }
+    for segment in &tile.segments {
+        memory.write(segment.address, &segment.bytes)?;
+    }
+    Ok(memory)
 }
 
 /// Items that a run executes, Repeat iterations included; validation has bounded it.

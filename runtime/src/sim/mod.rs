@@ -3,7 +3,9 @@
 //! package → [`program`] (validate, rules without data) → [`device`] (load, supersteps) → outputs →
 //! recorder. Time is per tile; tiles meet only at exchanges.
 
+mod buffers;
 mod device;
+mod iteration;
 mod options;
 mod parameters;
 mod program;
@@ -16,7 +18,7 @@ use analytics::profile::Granularity;
 use analytics::units::Cycles;
 use thiserror::Error;
 
-use crate::fault::Fault;
+use crate::fault::{Fault, Faults};
 use crate::host::{self, HostError, OutputError};
 use crate::machine::memory::OutOfRange;
 use crate::machine::topology::MappingError;
@@ -35,9 +37,9 @@ pub enum RunError {
     /// The package is not well formed.
     #[error(transparent)]
     Package(#[from] PackageError),
-    /// The program broke a rule of the machine.
+    /// The program broke rules of the machine in one phase.
     #[error("the program broke a rule of the machine: {0}")]
-    Fault(#[from] Fault),
+    Faults(#[from] Faults),
     /// The host could not make, write or read a tensor.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -60,11 +62,17 @@ pub enum RunError {
     },
 }
 
+impl From<Fault> for RunError {
+    fn from(fault: Fault) -> Self {
+        Self::Faults(fault.into())
+    }
+}
+
 impl From<OutputError> for RunError {
     fn from(error: OutputError) -> Self {
         match error {
             OutputError::Host(error) => Self::Host(error),
-            OutputError::Fault(fault) => Self::Fault(fault),
+            OutputError::Fault(fault) => Self::Faults(fault.into()),
         }
     }
 }
@@ -123,7 +131,7 @@ pub fn run(
         total_cycles: cropped_span(&starts, &ends),
         clock_hz,
         phases: device.phases,
-        memory_high_water: footprint(package),
+        memory_high_water: footprint(&program),
         parameters,
         seed: options.seed,
         profile,
@@ -155,6 +163,7 @@ fn recorder<'a>(
         &program.flat,
         &header,
         counter_start,
+        options.timing.sample,
         starts,
     )))
 }

@@ -25,6 +25,9 @@ pub struct TimingParameters {
     pub release: Cycles,
     /// From a tile's own row horizon to its exit; the worker barrier before the row is part of it.
     pub exit: Cycles,
+    /// What each recorded sample adds to its tile. None by default: the published overheads, which
+    /// `release` and `exit` make up, were measured with samples taken.
+    pub sample: Cycles,
 }
 
 impl Default for TimingParameters {
@@ -32,6 +35,7 @@ impl Default for TimingParameters {
         Self {
             release: arch::BARRIER_RELEASE,
             exit: arch::EXCHANGE_EXIT,
+            sample: Cycles::ZERO,
         }
     }
 }
@@ -49,6 +53,8 @@ pub struct RunOptions {
     pub counter_start: RawCounter,
     /// Count cycles and move no numbers; the report has no outputs.
     pub timing_only: bool,
+    /// Start with SRAM full of NaN, so that a value made of what was never written shows.
+    pub poison: bool,
     /// How GEMM results are rounded.
     pub rounding: Rounding,
     /// Kernel generation; `None` takes the package's.

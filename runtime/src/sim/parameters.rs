@@ -21,18 +21,20 @@ pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(St
         ("start_skew_cycles", options.start_skew.get().to_string()),
         ("superstep_release_cycles", timing.release.get().to_string()),
         ("superstep_exit_cycles", timing.exit.get().to_string()),
+        ("sample_cycles", timing.sample.get().to_string()),
         (
             "superstep_basis",
             "mean of eleven published C600 overheads, 229 to 295".to_owned(),
         ),
         ("timing_only", options.timing_only.to_string()),
+        ("poison", options.poison.to_string()),
         (
             "assumed",
             "split of the superstep overhead into release and exit".to_owned(),
         ),
         (
             "assumed",
-            "sampling costs nothing beyond the superstep overhead".to_owned(),
+            "a sample costs nothing beyond the superstep overhead and sample_cycles".to_owned(),
         ),
         (
             "assumed",

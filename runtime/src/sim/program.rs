@@ -1,14 +1,21 @@
 //! A package made ready to run: flattened schedule, calls by phase, costs, and the rules that need
 //! no data.
 
+use std::fmt::Write as _;
+use std::ops::Range;
+
 use analytics::units::{Bytes, Cycles, TileId};
 use rayon::prelude::*;
 
-use super::{RunError, RunOptions};
-use crate::fault::{Fault, FaultRule};
-use crate::kernels::{self, Access, Basis, Generation};
+use super::buffers::Buffers;
+use super::{RunError, RunOptions, iteration};
+use crate::fault::{Fault, FaultRule, Faults};
+use crate::kernels::{self, Access, Basis, Generation, Violation};
 use crate::machine::topology::Topology;
-use crate::package::{Address, Call, FlatItem, Package, TileProgram, flatten, validate};
+use crate::package::{
+    Address, Call, CallTemplate, Delivery, FlatItem, MemoryRange, Package, TileProgram, flatten,
+    validate,
+};
 
 /// A validated package with everything that does not change while it runs.
 pub(crate) struct Program<'a> {
@@ -16,6 +23,8 @@ pub(crate) struct Program<'a> {
     pub(crate) topology: Topology,
     pub(crate) flat: Vec<FlatItem>,
     pub(crate) generation: Generation,
+    /// Declared buffers.
+    pub(crate) buffers: Buffers<'a>,
     /// Cost of one call of each template.
     costs: Vec<Cycles>,
     /// Exchange epoch of each flat position.
@@ -37,6 +46,7 @@ impl<'a> Program<'a> {
         let program = Self {
             package,
             topology,
+            buffers: Buffers::new(package),
             epochs: epochs(&flat),
             flat,
             generation,
@@ -47,12 +57,17 @@ impl<'a> Program<'a> {
         Ok(program)
     }
 
-    /// The calls of a tile in a compute phase, in program order.
-    pub(crate) fn calls(&self, tile: usize, phase: u32) -> &'a [Call] {
+    /// Indices of a tile's calls in a compute phase.
+    pub(crate) fn call_range(&self, tile: usize, phase: u32) -> Range<usize> {
         let calls = self.package.tiles[tile].calls.as_slice();
         let first = calls.partition_point(|call| call.phase < phase);
         let length = calls[first..].partition_point(|call| call.phase == phase);
-        &calls[first..first + length]
+        first..first + length
+    }
+
+    /// The calls of a tile in a compute phase, in program order.
+    pub(crate) fn calls(&self, tile: usize, phase: u32) -> &'a [Call] {
+        &self.package.tiles[tile].calls[self.call_range(tile, phase)]
     }
 
     /// Cycles of one call.
@@ -94,50 +109,61 @@ impl<'a> Program<'a> {
         })
     }
 
-    /// Every call in schedule order, then tile order: the first that breaks a rule.
-    fn check_calls(&self) -> Result<(), Fault> {
-        for (position, item) in (0..).zip(&self.flat) {
+    /// Every call in schedule order: what breaks a rule in the first phase that has any.
+    fn check_calls(&self) -> Result<(), Faults> {
+        let counts = iteration::counts(&self.package.schedule);
+        for ((position, item), &iterations) in (0..).zip(&self.flat).zip(&counts) {
             let FlatItem::Compute(phase) = *item else {
                 continue;
             };
-            let first = (0..self.package.tiles.len())
-                .into_par_iter()
-                .filter_map(|tile| {
-                    self.check_tile(tile, phase)
-                        .err()
-                        .map(|fault| (tile, fault))
-                })
-                .min_by_key(|&(tile, _)| tile);
-            if let Some((_, fault)) = first {
-                return Err(fault.in_phase(position));
-            }
+            let tiles = (0..self.package.tiles.len()).into_par_iter();
+            let found = tiles.flat_map_iter(|tile| {
+                let calls = self.call_range(tile, phase);
+                calls.filter_map(move |call| self.check_call(tile, call, iterations).err())
+            });
+            Faults::check(found.collect::<Vec<_>>()).map_err(|it| it.in_phase(position))?;
         }
         Ok(())
     }
 
-    fn check_tile(&self, tile: usize, phase: u32) -> Result<(), Fault> {
+    /// The call in each of its iterations.
+    fn check_call(&self, tile: usize, call: usize, iterations: u32) -> Result<(), Fault> {
         let program = &self.package.tiles[tile];
-        for call in self.calls(tile, phase) {
-            let template = &self.package.call_templates[call.template as usize];
-            let fault = |rule, address: Address, detail: String| {
-                let detail = format!("{}: {detail}", template.symbol);
-                Fault::new(rule, tile_id(tile), detail).at_address(address)
-            };
-            kernels::check_operands(&template.kernel, &call.operands)
-                .map_err(|v| fault(v.rule, v.address, v.detail))?;
-            for (operand, &address) in kernels::operands(&template.kernel)
-                .iter()
-                .zip(&call.operands)
-            {
-                let writes = operand.access != Access::Read;
-                if writes && overlaps_code(program, address, operand.bytes) {
-                    let detail = format!("operand {} overwrites loaded code", operand.name);
-                    return Err(fault(FaultRule::CodeOverwrite, address, detail));
+        let distinct = distinct(iteration::is_moving(program, call), iterations);
+        let template = &self.package.call_templates[program.calls[call].template as usize];
+        for iteration in 0..distinct {
+            let addresses = iteration::operands(program, call, iteration);
+            check_addresses(program, template, &addresses).map_err(|v| {
+                let mut detail = format!("{}: {}", template.symbol, v.detail);
+                if iteration > 0 {
+                    let _fits = write!(detail, ", in iteration {iteration} of its Repeat");
                 }
-            }
+                Fault::new(v.rule, tile_id(tile), detail).at_address(v.address)
+            })?;
         }
         Ok(())
     }
+}
+
+fn check_addresses(
+    program: &TileProgram,
+    template: &CallTemplate,
+    addresses: &[Address],
+) -> Result<(), Violation> {
+    kernels::check_operands(&template.kernel, addresses)?;
+    for (operand, &address) in kernels::operands(&template.kernel).iter().zip(addresses) {
+        let writes = operand.access != Access::Read;
+        if writes && overlaps_code(program, address, operand.bytes) {
+            let detail = format!("operand {} overwrites loaded code", operand.name);
+            let rule = FaultRule::CodeOverwrite;
+            return Err(Violation {
+                rule,
+                address,
+                detail,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The tile with this logical index; packages hold at most 1,472.
@@ -182,52 +208,83 @@ fn overlaps_code(program: &TileProgram, address: Address, bytes: u64) -> bool {
     })
 }
 
-/// Bytes of SRAM that a tile's code, data, operands and traffic cover, each byte counted once.
-pub(crate) fn footprint(package: &Package) -> Vec<Bytes> {
-    let mut ranges: Vec<Vec<(u64, u64)>> = vec![Vec::new(); package.tiles.len()];
-    let mut add = |tile: usize, address: Address, bytes: u64| {
-        ranges[tile].push((u64::from(address), u64::from(address) + bytes));
-    };
-    for (tile, program) in package.tiles.iter().enumerate() {
-        for segment in &program.segments {
-            add(tile, segment.address, segment.bytes.len() as u64);
-        }
-        for range in &program.zero_ranges {
-            add(tile, range.address, u64::from(range.bytes));
-        }
-        for call in &program.calls {
-            let spec = &package.call_templates[call.template as usize].kernel;
-            for (operand, &address) in kernels::operands(spec).iter().zip(&call.operands) {
-                add(tile, address, operand.bytes);
+/// Bytes of SRAM that a tile's code, data, operands and traffic cover in all iterations, each byte
+/// counted once.
+pub(crate) fn footprint(program: &Program<'_>) -> Vec<Bytes> {
+    let package = program.package;
+    let mut ranges: Vec<Ranges> = vec![Vec::new(); package.tiles.len()];
+    let counts = iteration::counts(&package.schedule);
+    for (item, &iterations) in program.flat.iter().zip(&counts) {
+        match *item {
+            FlatItem::Exchange(index) => {
+                let exchange = &package.exchanges[index as usize];
+                for iteration in 0..distinct(!exchange.source_steps.is_empty(), iterations) {
+                    add_traffic(&iteration::deliveries(exchange, iteration), &mut ranges);
+                }
+            }
+            FlatItem::Compute(phase) => {
+                for (tile, ranges) in ranges.iter_mut().enumerate() {
+                    for call in program.call_range(tile, phase) {
+                        add_operands(program, tile, call, iterations, ranges);
+                    }
+                }
             }
         }
     }
-    for delivery in package
-        .exchanges
-        .iter()
-        .flat_map(|exchange| &exchange.deliveries)
-    {
-        add(
-            delivery.source.index(),
-            delivery.source_address,
-            u64::from(delivery.bytes),
-        );
-        for &(tile, address) in &delivery.destinations {
-            add(tile.index(), address, u64::from(delivery.bytes));
-        }
+    for (tile, ranges) in package.tiles.iter().zip(&mut ranges) {
+        let code = tile.segments.iter();
+        ranges.extend(code.map(|segment| range(segment.address, segment.bytes.len() as u64)));
+        let zeros = tile.zero_ranges.iter();
+        ranges.extend(zeros.map(|zero| range(zero.address, u64::from(zero.bytes))));
     }
     for allocation in &package.allocations {
-        let range = allocation.range;
-        add(
-            allocation.tile.index(),
-            range.address,
-            u64::from(range.bytes),
-        );
+        let MemoryRange { address, bytes } = allocation.range;
+        ranges[allocation.tile.index()].push(range(address, u64::from(bytes)));
     }
     ranges.into_par_iter().map(covered).collect()
 }
 
-fn covered(mut ranges: Vec<(u64, u64)>) -> Bytes {
+/// Half-open byte ranges.
+type Ranges = Vec<(u64, u64)>;
+
+fn range(address: Address, bytes: u64) -> (u64, u64) {
+    (u64::from(address), u64::from(address) + bytes)
+}
+
+/// Iterations that differ from each other.
+const fn distinct(is_moving: bool, iterations: u32) -> u32 {
+    if is_moving { iterations } else { 1 }
+}
+
+fn add_traffic(deliveries: &[Delivery], ranges: &mut [Ranges]) {
+    for delivery in deliveries {
+        let bytes = u64::from(delivery.bytes);
+        ranges[delivery.source.index()].push(range(delivery.source_address, bytes));
+        for &(tile, address) in &delivery.destinations {
+            ranges[tile.index()].push(range(address, bytes));
+        }
+    }
+}
+
+fn add_operands(
+    program: &Program<'_>,
+    tile: usize,
+    call: usize,
+    iterations: u32,
+    ranges: &mut Ranges,
+) {
+    let own = &program.package.tiles[tile];
+    let template = &program.package.call_templates[own.calls[call].template as usize];
+    let operands = kernels::operands(&template.kernel);
+    for iteration in 0..distinct(iteration::is_moving(own, call), iterations) {
+        let addresses = iteration::operands(own, call, iteration);
+        for (operand, &address) in operands.iter().zip(addresses.iter()) {
+            ranges.push(range(address, operand.bytes));
+        }
+    }
+}
+
+fn covered(mut ranges: Ranges) -> Bytes {
     ranges.sort_unstable();
     let (mut total, mut end) = (0, 0);
     for (first, last) in ranges {

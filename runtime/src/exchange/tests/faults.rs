@@ -248,32 +248,6 @@ fn refused(
     fault
 }
 
-fn position(scene: &mut Scene, tile: u16, register: Register, nth: usize) -> usize {
-    let writes = scene.script(tile).writes.iter().enumerate();
-    let mut of_register = writes.filter(|(_, write)| write.register == register);
-    of_register.nth(nth).expect("the transfer writes it").0
-}
-
-fn set(scene: &mut Scene, tile: u16, register: Register, nth: usize, value: u32) {
-    let at = position(scene, tile, register, nth);
-    scene.script(tile).writes[at].value = value;
-}
-
-fn shift(scene: &mut Scene, tile: u16, register: Register, nth: usize, by: i32) {
-    let at = position(scene, tile, register, nth);
-    let writes = &mut scene.script(tile).writes;
-    writes[at].event = writes[at]
-        .event
-        .checked_add_signed(by)
-        .expect("small shifts");
-    writes.sort_unstable();
-}
-
-fn remove(scene: &mut Scene, tile: u16, register: Register, nth: usize) {
-    let at = position(scene, tile, register, nth);
-    scene.script(tile).writes.remove(at);
-}
-
 #[test]
 fn controls_at_the_first_events_of_a_send_are_refused_unless_allowed() {
     let breaking = |scene: &mut Scene| {
@@ -314,35 +288,33 @@ fn a_send_names_the_direction_of_its_receivers() {
 #[test]
 fn a_selected_source_sends() {
     refused(one(), FaultRule::SilentSource, 2, |scene| {
-        set(scene, 2, Register::Mux, 0, 2)
+        scene.set(2, Register::Mux, 0, 2)
     });
     let idle = |scene: &mut Scene| {
         let physical = scene.topology.physical(TileId::new(4)).get();
-        set(scene, 2, Register::Mux, 0, physical);
+        scene.set(2, Register::Mux, 0, physical);
     };
     refused(one(), FaultRule::SilentSource, 2, idle);
 }
 
 #[test]
 fn a_selected_source_is_in_the_program() {
-    let far = |scene: &mut Scene| set(scene, 2, Register::Mux, 0, 1400);
+    let far = |scene: &mut Scene| scene.set(2, Register::Mux, 0, 1400);
     refused(one(), FaultRule::UnknownSource, 2, far);
 }
 
 #[test]
 fn a_message_is_selected_as_a_whole() {
     let rule = FaultRule::MuxWindow;
-    let fault = refused(one(), rule, 2, |scene| shift(scene, 2, Register::Mux, 0, 1));
+    let fault = refused(one(), rule, 2, |scene| scene.shift(2, Register::Mux, 0, 1));
     assert!(fault.detail.contains("40 items leave tile 0"), "{fault}");
-    refused(one(), rule, 2, |scene| {
-        shift(scene, 2, Register::Mux, 1, -1)
-    });
+    refused(one(), rule, 2, |scene| scene.shift(2, Register::Mux, 1, -1));
     refused(pair(), rule, 2, |scene| {
-        shift(scene, 2, Register::MuxPair, 1, -1)
+        scene.shift(2, Register::MuxPair, 1, -1)
     });
     // A window may stay open longer than the message lasts.
     let mut open = one();
-    shift(&mut open, 2, Register::Mux, 1, 10);
+    open.shift(2, Register::Mux, 1, 10);
     open.run().map(|_| ()).expect("legal");
 }
 
@@ -350,7 +322,7 @@ fn a_message_is_selected_as_a_whole() {
 fn paired_messages_go_to_pairs_selected_by_the_early_member() {
     let rule = FaultRule::PairedReceivers;
     refused(pair(), rule, 3, |scene| {
-        let at = position(scene, 2, Register::MuxPair, 0);
+        let at = scene.position(2, Register::MuxPair, 0);
         let mut writes = scene.script(2).writes.split_off(at);
         let neutral = writes
             .iter()
@@ -380,15 +352,15 @@ fn paired_messages_go_to_pairs_selected_by_the_early_member() {
 
 #[test]
 fn a_pointer_is_written_before_the_first_landing_and_not_during_one() {
-    let missing = |scene: &mut Scene| remove(scene, 2, Register::Pointer, 0);
+    let missing = |scene: &mut Scene| scene.remove(2, Register::Pointer, 0);
     refused(one(), FaultRule::PointerMissing, 2, missing);
-    let late = |scene: &mut Scene| shift(scene, 2, Register::Pointer, 0, 1);
+    let late = |scene: &mut Scene| scene.shift(2, Register::Pointer, 0, 1);
     let fault = refused(one(), FaultRule::PointerMidPayload, 2, late);
     assert_eq!(fault.event, Some(scene_landing(&one()) + 1));
     // 64-bit items need their own pointer even where they carry on.
     let mut scene = pair();
     scene.paired(0, 400, 128, 0x5_0200, &[(2, 0x6_0200), (3, 0x7_0200)]);
-    let carried = |scene: &mut Scene| remove(scene, 3, Register::Pointer, 1);
+    let carried = |scene: &mut Scene| scene.remove(3, Register::Pointer, 1);
     refused(scene, FaultRule::PointerMissing, 3, carried);
 }
 
@@ -399,20 +371,41 @@ fn scene_landing(scene: &Scene) -> u32 {
 #[test]
 fn one_item_lands_at_a_time() {
     let mut scene = Scene::new(8);
-    scene.transfer(0, 100, 40, 0x6_0000, &[(2, 0x9_0000)]);
-    let lands = scene_landing(&scene);
-    // 64-bit items are selected one event before an ordinary word that would land with them.
-    let mux = scene.topology.route(TileId::new(4), TileId::new(2)).mux;
-    let twin = scene.topology.route(TileId::new(4), TileId::new(3)).mux;
-    let delay = scene.topology.landing_delay(TileId::new(2));
-    let select = lands + 40 - 1 - delay - 1;
-    let start = u32::try_from(i64::from(select) - i64::from(mux.max(twin))).expect("positive");
-    scene.run().map(|_| ()).expect("legal before");
-    scene.paired(4, start, 16, 0x6_0000, &[(2, 0xA_0000), (3, 0xA_0000)]);
+    scene.paired(4, 60, 16, 0x6_0000, &[(2, 0xA_0000), (3, 0xA_0000)]);
+    let landing = scene.run().expect("legal before").outcome.landings[3][0];
+    // Tile 2 selects for both, so that tile 3 is free to select an ordinary source.
+    // An ordinary word is selected one event later than a 64-bit item that lands with it.
+    let lands = landing.end() - 1;
+    let mux = scene.topology.route(TileId::new(0), TileId::new(3)).mux;
+    let delay = scene.topology.landing_delay(TileId::new(3));
+    let start = u32::try_from(i64::from(lands - delay - 1) - i64::from(mux)).expect("positive");
+    scene.transfer(0, start, 40, 0x6_0000, &[(3, 0x9_0000)]);
     let fault = scene.run().map(|_| ()).expect_err("two land at once");
     assert_eq!(
-        (fault.rule, fault.tile.get()),
-        (FaultRule::LandingOverlap, 2),
+        (fault.rule, fault.tile.get(), fault.event),
+        (FaultRule::LandingOverlap, 3, Some(lands)),
+        "{fault}"
+    );
+}
+
+#[test]
+fn one_source_is_selected_at_a_time() {
+    let mut scene = Scene::new(8);
+    scene.transfer(0, 100, 40, 0x6_0000, &[(2, 0x9_0000)]);
+    let lands = scene_landing(&scene);
+    let mux = |tile| scene.topology.route(TileId::new(4), TileId::new(tile)).mux;
+    let delay = scene.topology.landing_delay(TileId::new(2));
+    let select = lands + 40 - 1 - delay;
+    let start = u32::try_from(i64::from(select) - i64::from(mux(2).max(mux(3))));
+    let start = start.expect("positive");
+    scene.paired(4, start, 16, 0x6_0000, &[(2, 0xA_0000), (3, 0xA_0000)]);
+    let fault = scene
+        .run()
+        .map(|_| ())
+        .expect_err("two are selected at once");
+    assert_eq!(
+        (fault.rule, fault.tile.get(), fault.event),
+        (FaultRule::MuxOverlap, 2, Some(select)),
         "{fault}"
     );
 }
@@ -421,13 +414,13 @@ fn one_item_lands_at_a_time() {
 fn the_format_fits_what_lands() {
     let rule = FaultRule::FormatMismatch;
     refused(pair(), rule, 3, |scene| {
-        set(scene, 3, Register::Format, 0, 2)
+        scene.set(3, Register::Format, 0, 2)
     });
     refused(pair(), rule, 3, |scene| {
-        shift(scene, 3, Register::Format, 0, 1)
+        scene.shift(3, Register::Format, 0, 1)
     });
     refused(pair(), rule, 3, |scene| {
-        shift(scene, 3, Register::Format, 1, -1)
+        scene.shift(3, Register::Format, 1, -1)
     });
     // An ordinary word lands when the next paired message has already switched the format.
     let lands = scene_landing(&one());
@@ -460,13 +453,13 @@ fn the_format_fits_what_lands() {
 #[test]
 fn rows_end_neutral_and_in_the_32_bit_format() {
     refused(one(), FaultRule::MuxNotNeutral, 2, |scene| {
-        remove(scene, 2, Register::Mux, 1)
+        scene.remove(2, Register::Mux, 1)
     });
     refused(pair(), FaultRule::MuxNotNeutral, 2, |scene| {
-        remove(scene, 2, Register::MuxPair, 1)
+        scene.remove(2, Register::MuxPair, 1)
     });
     refused(pair(), FaultRule::FormatNotZero, 3, |scene| {
-        remove(scene, 3, Register::Format, 1)
+        scene.remove(3, Register::Format, 1)
     });
 }
 
@@ -502,9 +495,9 @@ fn rows_last_until_everything_has_landed() {
 
 #[test]
 fn landings_stay_in_sram_and_aligned() {
-    let beyond = |scene: &mut Scene| set(scene, 2, Register::Pointer, 0, 0xE_7F80 / 4);
+    let beyond = |scene: &mut Scene| scene.set(2, Register::Pointer, 0, 0xE_7F80 / 4);
     refused(one(), FaultRule::AddressRange, 2, beyond);
-    let odd = |scene: &mut Scene| set(scene, 3, Register::Pointer, 0, 0x6_0004 / 4);
+    let odd = |scene: &mut Scene| scene.set(3, Register::Pointer, 0, 0x6_0004 / 4);
     refused(pair(), FaultRule::AddressAlignment, 3, odd);
 }
 
@@ -535,7 +528,7 @@ fn reads_and_landings_use_different_elements_while_both_last() {
 #[test]
 fn a_row_shares_no_element_with_exchanged_data() {
     let rule = FaultRule::RowElementConflict;
-    let landing = |scene: &mut Scene| set(scene, 2, Register::Pointer, 0, 0x5_F000 / 4);
+    let landing = |scene: &mut Scene| scene.set(2, Register::Pointer, 0, 0x5_F000 / 4);
     refused(one(), rule, 2, landing);
     let source = |scene: &mut Scene| scene.script(0).sent[0].address = 0x5_F000 / 4;
     refused(one(), rule, 0, source);
@@ -602,12 +595,18 @@ fn bases_do_not_change_under_a_landing() {
     };
     receiver(&mut rows, lands + 5);
     assert_eq!(
-        run(&rows).expect_err("a switch during a landing").rule,
+        run(&rows)
+            .expect_err("a switch during a landing")
+            .first()
+            .rule,
         FaultRule::BaseSwitch
     );
     receiver(&mut rows, lands - 5);
     assert_eq!(
-        run(&rows).expect_err("a switch into a landing").rule,
+        run(&rows)
+            .expect_err("a switch into a landing")
+            .first()
+            .rule,
         FaultRule::BaseSwitch
     );
     receiver(&mut rows, lands - 13);
@@ -624,7 +623,7 @@ fn bases_do_not_change_under_a_landing() {
 }
 
 #[test]
-fn the_reported_fault_does_not_depend_on_the_thread_count() {
+fn all_faults_of_a_phase_are_reported_whatever_the_thread_count() {
     let mut scene = Scene::new(64);
     for tile in 0..64 {
         scene.transfer_when_legal(tile, 100, 30, 0x6_0000, &[((tile + 9) % 64, 0x9_0000)]);
@@ -632,18 +631,23 @@ fn the_reported_fault_does_not_depend_on_the_thread_count() {
     for tile in [50, 20, 41] {
         scene.script(tile).horizon -= 1;
     }
+    scene.set(30, Register::Pointer, 0, 0x5_F000 / 4);
+    let expected = [
+        (FaultRule::RowEndsEarly, 20),
+        (FaultRule::RowEndsEarly, 41),
+        (FaultRule::RowEndsEarly, 50),
+        (FaultRule::RowElementConflict, 30),
+    ];
     for threads in [1, 2, 8] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .expect("threads");
-        let fault = pool
-            .install(|| scene.run().map(|_| ()))
-            .expect_err("three rows end early");
-        assert_eq!(
-            (fault.rule, fault.tile.get()),
-            (FaultRule::RowEndsEarly, 20),
-            "{threads}"
-        );
+        let faults = pool
+            .install(|| scene.run_words(&scene.words()).map(|_| ()))
+            .expect_err("four rows break a rule");
+        let found: Vec<_> = faults.iter().map(|it| (it.rule, it.tile.get())).collect();
+        assert_eq!(found, expected, "{threads}");
+        assert!(faults.iter().all(|fault| fault.phase == Some(9)));
     }
 }

@@ -2,8 +2,9 @@
 
 pub(crate) mod assembler;
 mod faults;
+pub(crate) mod mutation;
 mod phases;
-mod plain;
+pub(crate) mod plain;
 mod properties;
 pub(crate) mod scene;
 mod vectors;

@@ -6,7 +6,7 @@ use analytics::units::TileId;
 
 use super::assembler::{self, NEUTRAL, Register, Sent, Write};
 use crate::exchange::{self, ExchangeOutcome, PhaseContext, TimedRow, decode_row};
-use crate::fault::Fault;
+use crate::fault::{Fault, Faults};
 use crate::machine::memory::TileMemory;
 use crate::machine::topology::{Topology, landing_delay, pair_partner, route};
 use crate::package::model::{Address, Delivery};
@@ -87,9 +87,8 @@ impl Scene {
             return false;
         }
         let words = self.words();
-        let rows = self.rows(&words, &self.memories(&words));
-        rows.and_then(|rows| exchange::resolve(self.context, &rows, &self.topology))
-            .is_ok()
+        self.rows(&words, &self.memories(&words))
+            .is_ok_and(|rows| exchange::resolve(self.context, &rows, &self.topology).is_ok())
     }
 
     fn write(&mut self, tile: u16, event: i64, register: Register, value: u32) -> Option<()> {
@@ -204,6 +203,18 @@ impl Scene {
         from: Address,
         to: &[(u16, Address)],
     ) {
+        let placed = self.try_paired(source, start, words, from, to);
+        placed.expect("the transfer starts late enough and meets no other control");
+    }
+
+    fn try_paired(
+        &mut self,
+        source: u16,
+        start: u32,
+        words: u32,
+        from: Address,
+        to: &[(u16, Address)],
+    ) -> Option<()> {
         let from_physical = self.topology.physical(TileId::new(source));
         let items = i64::from(words / 2);
         let mut control = 4;
@@ -219,27 +230,65 @@ impl Scene {
             let format = select + 51 + i64::from(landing_delay(member)) - 52;
             if own.mux < other.mux {
                 let value = from_physical.get() ^ (member.get() & 2);
-                self.write(tile, select, Register::MuxPair, value)
-                    .expect("free");
-                self.write(tile, select + items, Register::MuxPair, NEUTRAL)
-                    .expect("free");
+                self.write(tile, select, Register::MuxPair, value)?;
+                self.write(tile, select + items, Register::MuxPair, NEUTRAL)?;
             }
-            self.write(tile, format, Register::Format, direction)
-                .expect("free");
-            self.write(tile, format + 2, Register::Pointer, address / 4)
-                .expect("free");
-            self.write(tile, format + items, Register::Format, 0)
-                .expect("free");
+            self.write(tile, format, Register::Format, direction)?;
+            self.write(tile, format + 2, Register::Pointer, address / 4)?;
+            self.write(tile, format + items, Register::Format, 0)?;
             self.lasts(tile, format + items + 7);
         }
         self.send(source, start, words, from, control);
         self.declare(source, from, words, to);
+        Some(())
+    }
+
+    /// The phase with one more 64-bit transfer, where that is legal.
+    pub(crate) fn with_paired(
+        &self,
+        source: u16,
+        start: u32,
+        words: u32,
+        from: Address,
+        to: &[(u16, Address)],
+    ) -> Option<Self> {
+        let mut next = self.clone();
+        next.try_paired(source, start, words, from, to)?;
+        next.is_legal().then_some(next)
     }
 
     fn lasts(&mut self, tile: u16, horizon: i64) {
         let horizon = u32::try_from(horizon).expect("rows are short");
         let script = self.script(tile);
         script.horizon = script.horizon.max(horizon);
+    }
+
+    /// Index of the nth write of a register in a tile's script.
+    pub(crate) fn position(&mut self, tile: u16, register: Register, nth: usize) -> usize {
+        let writes = self.script(tile).writes.iter().enumerate();
+        let mut of_register = writes.filter(|(_, write)| write.register == register);
+        of_register.nth(nth).expect("the transfer writes it").0
+    }
+
+    /// Changes the value of the nth write of a register.
+    pub(crate) fn set(&mut self, tile: u16, register: Register, nth: usize, value: u32) {
+        let at = self.position(tile, register, nth);
+        self.script(tile).writes[at].value = value;
+    }
+
+    /// Moves the nth write of a register in time.
+    pub(crate) fn shift(&mut self, tile: u16, register: Register, nth: usize, by: i32) {
+        let at = self.position(tile, register, nth);
+        let writes = &mut self.script(tile).writes;
+        let event = writes[at].event.checked_add_signed(by);
+        writes[at].event = event.expect("small shifts");
+        writes.sort_unstable();
+    }
+
+    /// Takes out the nth write of a register.
+    pub(crate) fn remove(&mut self, tile: u16, register: Register, nth: usize) {
+        let at = self.position(tile, register, nth);
+        self.script(tile).writes.remove(at);
     }
 
     /// The words of each tile's row.
@@ -254,12 +303,14 @@ impl Scene {
             .collect()
     }
 
+    /// Runs the phase; an error is the first fault.
     pub(crate) fn run(&self) -> Result<Ran, Fault> {
         self.run_words(&self.words())
+            .map_err(|faults| faults.first().clone())
     }
 
     /// Loads the words and source data, runs the phase and compares the deliveries.
-    pub(crate) fn run_words(&self, words: &BTreeMap<u16, Vec<u32>>) -> Result<Ran, Fault> {
+    pub(crate) fn run_words(&self, words: &BTreeMap<u16, Vec<u32>>) -> Result<Ran, Faults> {
         let before = self.memories(words);
         let rows = self.rows(words, &before)?;
         let mut memories = before.clone();

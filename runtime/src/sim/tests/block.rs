@@ -82,30 +82,44 @@ pub(crate) fn package() -> Package {
     package
 }
 
+/// Puts operands, clearing and product, the first three items, into a Repeat.
+pub(crate) fn repeat(package: &mut Package, count: u32) {
+    let body = package.schedule.drain(..3).collect();
+    package
+        .schedule
+        .insert(0, ScheduleItem::Repeat { count, body });
+}
+
 /// Appends an exchange with its rows; it is scheduled by the caller.
 pub(crate) fn add_exchange(package: &mut Package, operation: &str, build: impl Fn(&mut Scene)) {
-    let index = u32::try_from(package.exchanges.len()).unwrap();
-    let address = CODE + index * CODE_STRIDE;
     let mut scene = Scene::new(TILES);
     build(&mut scene);
-    for (tile, words) in scene.words() {
-        let program = &mut package.tiles[usize::from(tile)];
-        let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        program.segments.push(Segment { address, bytes });
-        let (incoming_base, outgoing_base) = (0, 0);
-        program.rows.push(RowEntry {
-            exchange: index,
-            address,
-            incoming_base,
-            outgoing_base,
-        });
-    }
     let horizon = scene.scripts.values().map(|script| script.horizon).max();
+    let words = scene.words();
     package.exchanges.push(Exchange {
         operation: operation.to_owned(),
         region: String::new(),
         event_cycles: horizon.unwrap(),
         deliveries: scene.deliveries,
+        source_steps: Vec::new(),
+    });
+    for (tile, words) in words {
+        add_row(package, tile, &words);
+    }
+}
+
+/// Gives a tile a row of these words in the last exchange.
+pub(crate) fn add_row(package: &mut Package, tile: u16, words: &[u32]) {
+    let exchange = u32::try_from(package.exchanges.len() - 1).unwrap();
+    let address = CODE + exchange * CODE_STRIDE;
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let program = &mut package.tiles[usize::from(tile)];
+    program.segments.push(Segment { address, bytes });
+    program.rows.push(RowEntry {
+        exchange,
+        address,
+        incoming_base: 0,
+        outgoing_base: 0,
     });
 }
 
