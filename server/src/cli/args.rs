@@ -185,6 +185,18 @@ pub struct DeviceArgs {
     /// Run kernels whose cost no measurement stands behind
     #[arg(long)]
     pub allow_assumed_kernels: bool,
+    /// Start with memory full of NaN, so that outputs show where something unwritten was read
+    #[arg(long, conflicts_with = "timing_only")]
+    pub poison: bool,
+    /// Round the results of the matrix unit stochastically, from the seed
+    #[arg(long)]
+    pub stochastic_rounding: bool,
+    /// Tile clock in hertz [default: the package's]
+    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
+    pub clock_hz: Option<u64>,
+    /// Cycles that each recorded sample adds to its tile
+    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
+    pub sample_cycles: u32,
 }
 
 /// Arguments of `profile-query`.

@@ -27,6 +27,8 @@ struct Report<'a> {
     total_cycles: u64,
     total_ms: f64,
     memory_high_water_bytes: u64,
+    /// By logical tile.
+    tile_memory_high_water_bytes: Vec<u64>,
     checked_elements: Option<u64>,
     failed_elements: Option<u64>,
     maximum_error: Option<f32>,
@@ -140,7 +142,11 @@ fn report<'a>(package: &'a Package, finished: &'a Finished, profile: Option<&Pat
     let run = &finished.report;
     let checked = finished.checked.as_ref();
     let worst = checked.and_then(|checked| checked.worst.as_ref());
-    let high_water = run.memory_high_water.iter().map(|bytes| bytes.get()).max();
+    let high_water: Vec<_> = run
+        .memory_high_water
+        .iter()
+        .map(|bytes| bytes.get())
+        .collect();
     let parameters = run
         .parameters
         .iter()
@@ -155,7 +161,8 @@ fn report<'a>(package: &'a Package, finished: &'a Finished, profile: Option<&Pat
         seed: run.seed,
         total_cycles: run.total_cycles.get(),
         total_ms: milliseconds(run.total_cycles.get(), run.clock_hz),
-        memory_high_water_bytes: high_water.unwrap_or(0),
+        memory_high_water_bytes: high_water.iter().copied().max().unwrap_or(0),
+        tile_memory_high_water_bytes: high_water,
         checked_elements: checked.map(|checked| checked.elements),
         failed_elements: checked.map(|checked| checked.failures),
         maximum_error: worst.map(|worst| worst.error),
