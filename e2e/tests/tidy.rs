@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "e2e",
         &["analytics", "runtime", "compiler", "site", "server"],
     ),
+    ("engine", &["analytics"]),
 ];
 
 /// Everything at the top besides dot files and `target`.
