@@ -545,6 +545,12 @@ fn target_and_tensor_rules_are_named() {
             1099511627776] has no 1 to 2147483648 elements"#]],
     );
     check(
+        |p| p.tensors[0].shape = vec![1 << 10, 1 << 10],
+        &expect![[r#"
+            package is invalid at tensor 0 (left):
+            2097152 bytes are more than the 1916928 that 3 tiles have"#]],
+    );
+    check(
         |p| p.tensors[0].fill = Fill::Constant(f32::INFINITY),
         &expect![[r#"
             package is invalid at tensor 0 (left):

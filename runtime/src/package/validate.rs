@@ -24,7 +24,9 @@ pub(super) type Done = Result<(), PackageError>;
 pub fn validate(package: &Package) -> Result<(), PackageError> {
     target(package)?;
     for (index, value) in package.tensors.iter().enumerate() {
-        tensor(value).or_else(|what| invalid(format!("tensor {index} ({})", value.name), what))?;
+        let place = || format!("tensor {index} ({})", value.name);
+        tensor(value).or_else(|what| invalid(place(), what))?;
+        fits(package, value).or_else(|what| invalid(place(), what))?;
     }
     for (index, value) in package.patterns.iter().enumerate() {
         pattern(value).or_else(|what| invalid(format!("pattern {index}"), what))?;
@@ -183,6 +185,21 @@ fn tensor(tensor: &Tensor) -> Result<(), String> {
             Ok(())
         }
     }
+}
+
+/// Every element of a tensor has a place on some tile, so the host never makes more than fits.
+fn fits(package: &Package, tensor: &Tensor) -> Result<(), String> {
+    let bytes = tensor
+        .elements()
+        .saturating_mul(u64::from(tensor.dtype.bytes()));
+    let tiles = package.tiles.len() as u64;
+    let room = tiles * u64::from(SRAM_END - SRAM_BASE);
+    if bytes <= room {
+        return Ok(());
+    }
+    Err(format!(
+        "{bytes} bytes are more than the {room} that {tiles} tiles have"
+    ))
 }
 
 fn pattern(pattern: &AffinePattern) -> Result<(), String> {
