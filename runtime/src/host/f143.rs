@@ -124,4 +124,51 @@ mod tests {
             assert_eq!(encode(middle) & 1, 0, "{middle}");
         }
     }
+
+    /// Lines of an independent implementation, see `f143/vectors.py`.
+    const VECTORS: &str = include_str!("f143/vectors.txt");
+
+    fn bits(field: &str) -> f32 {
+        f32::from_bits(u32::from_str_radix(field, 16).expect("eight hex digits"))
+    }
+
+    fn code(field: &str) -> u8 {
+        u8::from_str_radix(field, 16).expect("two hex digits")
+    }
+
+    #[test]
+    fn all_codes_and_both_roundings_are_those_of_an_independent_implementation() {
+        let (mut decoded, mut rounded, mut shared) = (0, 0, 0);
+        for line in VECTORS.lines() {
+            let fields: Vec<_> = line.split(' ').collect();
+            match *fields.as_slice() {
+                ["decode", of, value] => {
+                    let (found, expected) = (decode(code(of)), bits(value));
+                    let same = found.to_bits() == expected.to_bits();
+                    assert!(
+                        same || found.is_nan() && expected.is_nan(),
+                        "{line}: {found}"
+                    );
+                    decoded += 1;
+                }
+                ["nearest", value, of] => {
+                    assert_eq!(encode(f64::from(bits(value))), code(of), "{line}");
+                    rounded += 1;
+                }
+                ["share", value, low, high, parts] => {
+                    let value = f64::from(bits(value));
+                    let parts: u64 = parts.parse().expect("a count");
+                    // Of 2^32 draws, exactly `parts` round away from zero.
+                    for (random, expected) in [(0, high), (parts - 1, high), (parts, low)] {
+                        let random = random | 7 << 32;
+                        assert_eq!(encode_stochastic(value, random), code(expected), "{line}");
+                    }
+                    assert_eq!(encode_stochastic(value, u64::MAX), code(low), "{line}");
+                    shared += 1;
+                }
+                _ => panic!("no vector: {line}"),
+            }
+        }
+        assert_eq!((decoded, rounded, shared), (256, 1778, 1016));
+    }
 }

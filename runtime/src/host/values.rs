@@ -123,8 +123,8 @@ fn collect<T: Send>(elements: u64, value: impl Fn(u64) -> T + Sync) -> Vec<T> {
         .collect()
 }
 
-/// F64 to F16, to nearest, ties to even, rounded once on every processor: `half` may go through F32,
-/// where a value just beside a tie becomes the tie.
+/// F64 to F16, to nearest, ties to even, rounded once on every processor: `half` may go through
+/// F32, where a value just beside a tie becomes the tie.
 pub(crate) fn nearest_f16(value: f64) -> f16 {
     let single = narrow(value);
     if !single.is_finite() || f64::from(single) == value {

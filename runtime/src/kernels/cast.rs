@@ -17,8 +17,8 @@ const LAUNCH: u64 = 330;
 const SINGLE_BLOCK: u64 = 48;
 /// 48 elements of F16 to F143 in flat order. Published planner fallback.
 const FLAT_BLOCK: u64 = 24;
-/// F16 to F143 in panel order: a panel, and a row of the busiest worker. Published fit, coarse: bank
-/// conflicts between source and result are not in it.
+/// F16 to F143 in panel order: a panel, and a row of the busiest worker. Published fit, coarse:
+/// bank conflicts between source and result are not in it.
 const PANEL: u64 = 120;
 const PANEL_ROW: u64 = 72;
 /// Rows up to which a worker takes whole panels, and panels from which it does.

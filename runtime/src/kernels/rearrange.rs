@@ -21,9 +21,9 @@ const UNPACK_PAIR: u64 = 90;
 const PACK_ONE: u64 = 60;
 const PACK: u64 = 12;
 const PACK_PANEL: u64 = 140;
-/// Supervisor overhead of the others, then cycles an element. The left pack is decided at the older,
-/// slower figure, which a measured call of 640 elements supports within 9 %; the rest is assumed by
-/// an early planner.
+/// Supervisor overhead of the others, then cycles an element. The left pack is decided at the
+/// older, slower figure, which a measured call of 640 elements supports within 9 %; the rest is
+/// assumed by an early planner.
 const PLANNER_LAUNCH: u64 = 11;
 const LEFT_ELEMENT: u64 = 4;
 const TRANSPOSED_RIGHT_ELEMENT: u64 = 3;

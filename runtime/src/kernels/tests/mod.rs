@@ -2,6 +2,8 @@
 
 mod costs;
 mod execute;
+mod numbers;
+mod padding;
 
 use half::f16;
 
