@@ -2,6 +2,7 @@
 
 pub mod exchange;
 pub mod fault;
+pub mod fidelity;
 pub mod host;
 pub mod kernels;
 pub mod machine;

@@ -43,6 +43,15 @@ const PACKED_STANDARD: u64 = 202;
 const F32_ROW: u64 = 4 * ROW;
 const F32_GROUP: u64 = 2126;
 
+/// Launch of the vendor's AMP 1×1 dispatcher; the rows cost [`ROW`] cycles there too. Fit to 128
+/// published points of one K16 × C16 panel.
+const AMP_POINT_LAUNCH: u64 = 332;
+
+/// Cycles of the vendor's AMP 1×1 benchmark for `rows` rows of one F16 panel.
+pub(crate) const fn amp_point_cycles(rows: u32) -> u64 {
+    AMP_POINT_LAUNCH + ROW * rows as u64
+}
+
 /// Alignment of all operands in bytes. Hardware-exercised rule.
 const ALIGNMENT: u32 = 32;
 /// The AMP left stream reads eight F16 past its end. Hardware-exercised rule.

@@ -20,7 +20,7 @@ mod pointwise;
 mod rearrange;
 mod reduce;
 mod rules;
-mod softmax;
+pub(crate) mod softmax;
 mod tile;
 mod workers;
 mod zero;
@@ -30,6 +30,7 @@ use analytics::units::Cycles;
 use crate::package::KernelSpec;
 
 pub(crate) use amp::{Engine, Rounder};
+pub(crate) use gemm::amp_point_cycles;
 pub use generation::{Basis, Cost, Generation, UnknownGeneration};
 use kernel::Kernel as _;
 pub(crate) use kernel::execute;

@@ -61,6 +61,7 @@ pub(crate) const SET_A: Slots = Slots {
     segment: 128,
     ..OLDEST
 };
+pub(crate) const SET_B: Slots = Slots { panel: 43, ..SET_A };
 pub(crate) const SET_C: Slots = Slots {
     any_panel: 2,
     panel: 41,

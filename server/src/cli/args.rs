@@ -53,6 +53,25 @@ pub enum Command {
     Demo(DemoArgs),
     /// Schedule, encode and validate an exchange problem and print its figures
     ScheduleBench(ScheduleBenchArgs),
+    /// Compare the simulated machine with every published hardware figure
+    Fidelity(FidelityArgs),
+}
+
+/// Arguments of `fidelity`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status is 1 if a figure is beyond its bound.
+
+Examples:
+  ipu-stack fidelity --summary
+  ipu-stack fidelity --json")]
+pub struct FidelityArgs {
+    /// Print the groups alone
+    #[arg(long, conflicts_with = "json")]
+    pub summary: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `compile`.

@@ -9,6 +9,7 @@ mod browser;
 mod compile;
 mod convert;
 mod demo;
+mod fidelity;
 mod inspect;
 mod output;
 mod progress;
@@ -112,6 +113,7 @@ fn dispatch(command: Command, io: &mut Io<'_>) -> Outcome {
         Command::Serve(args) => serve::run(&args, io),
         Command::Demo(args) => demo::run(&args, io),
         Command::ScheduleBench(args) => schedule_bench::run(&args, io),
+        Command::Fidelity(args) => fidelity::run(&args, io),
     }
 }
 
