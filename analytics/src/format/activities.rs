@@ -3,7 +3,7 @@
 use super::column;
 use super::error::DecodeError;
 use super::profile_capnp::{activity_chunk, record as body};
-use super::record::Record;
+use super::record::{Place, Record};
 use crate::profile::{ActivityKind, ExchangeActivity, ProfileReport};
 use crate::units::PhysicalTile;
 
@@ -104,6 +104,22 @@ fn find(
         first = end;
     }
     Ok(None)
+}
+
+/// Checks a chunk that is not kept: its columns decode and its lists have equal lengths.
+pub(crate) fn check(chunk: activity_chunk::Reader<'_>, place: Place) -> Result<(), DecodeError> {
+    let wire = place.wire();
+    let lists = [
+        chunk.get_tiles().map_err(wire)?.len(),
+        chunk.get_counts().map_err(wire)?.len(),
+    ];
+    if lists != [chunk.get_ordinals().map_err(wire)?.len(); 2] {
+        return Err(place.corrupt("its lists have different lengths"));
+    }
+    let unpacked = unpack(chunk).map_err(wire)?;
+    unpacked
+        .map(|_| ())
+        .map_err(|problem| place.corrupt(problem))
 }
 
 /// All activities of a chunk, in order.

@@ -5,6 +5,7 @@
 //! way in, so one engine form exists. Nothing here does I/O.
 
 mod activities;
+mod check;
 mod column;
 mod error;
 mod open;
@@ -24,6 +25,7 @@ mod sniff;
 mod tables;
 mod write;
 
+pub use check::{Checked, StreamCheck};
 pub use error::{DecodeError, WriteError};
 pub use open::{OpenMode, OpenStep, Opener, open_bytes, open_slice};
 pub use range::ByteRange;

@@ -12,10 +12,9 @@ mod segments;
 use bytes::Bytes;
 
 pub(crate) use assemble::first_starts;
-pub(crate) use index::{TILES_MAX, Tile};
+pub(crate) use index::{Directory, Row, TILES_MAX, TRAILER, Tile, read_index, read_trailer};
 pub(crate) use pages::supply_page;
 
-use index::{Directory, TRAILER};
 use segments::Segments;
 
 use super::record::{self, Record, kind};
@@ -129,7 +128,7 @@ impl Opener {
                 Stage::Index(range, checksum) => {
                     let index = self.bytes(*range);
                     let trailer = self.bytes(ByteRange::new(range.end, self.total_len));
-                    let directory = index::read_index(&index, &trailer, *range, *checksum)?;
+                    let directory = read_index(&index, &trailer, *range, *checksum)?;
                     self.stage = Stage::Records(directory);
                 }
                 Stage::Records(directory) => {
@@ -223,12 +222,10 @@ impl Opener {
             });
         }
         let end = ByteRange::new(self.total_len.saturating_sub(TRAILER), self.total_len);
-        Ok(
-            match index::read_trailer(&self.bytes(end), self.total_len) {
-                Some((range, checksum)) => Stage::Index(range, checksum),
-                None => Stage::Whole(found),
-            },
-        )
+        Ok(match read_trailer(&self.bytes(end), self.total_len) {
+            Some((range, checksum)) => Stage::Index(range, checksum),
+            None => Stage::Whole(found),
+        })
     }
 
     fn report(&self, directory: &Directory) -> Result<ProfileReport, DecodeError> {
