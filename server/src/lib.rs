@@ -3,8 +3,9 @@
 pub mod cli;
 pub mod error;
 pub mod http;
+pub mod logging;
 pub mod open;
 pub mod store;
 
 pub use error::CliError;
-pub use http::{Config, HostPolicy, LocalServer, app, spawn_local};
+pub use http::{Config, HostPolicy, LocalServer, app, spawn, spawn_local};

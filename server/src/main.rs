@@ -5,14 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use server::cli::{Io, Status, run};
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let filter = EnvFilter::try_from_env("IPU_LOG").unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr)
-        .init();
+    server::logging::start();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         let mut io = Io {
             stdout: &mut std::io::BufWriter::new(stdout()),

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
+
 /// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every
 /// cycle went.
 #[derive(Debug, Parser)]
@@ -47,8 +49,16 @@ pub enum Command {
     ProfileRender(RenderArgs),
     /// Generate a synthetic profile of any size from a seed
     ProfileSynth(SynthArgs),
-    /// Serve the viewer and shared artifacts on a loopback port
+    /// Serve the viewer and shared artifacts, on a laptop or for a team
     Serve(ServeArgs),
+    /// Make the token that writing to a shared server needs
+    ServeToken(TokenArgs),
+    /// Publish a file on a server and print its link
+    Publish(PublishArgs),
+    /// Open a link of a server in the browser
+    Open(OpenArgs),
+    /// Download what a link leads to
+    Fetch(FetchArgs),
     /// Compile and run the demo workload, print its kernels, and open its profile in the viewer
     Demo(DemoArgs),
     /// Schedule, encode and validate an exchange problem and print its figures
@@ -385,27 +395,6 @@ pub struct SynthArgs {
     /// Profile to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-}
-
-/// Arguments of `serve`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  ipu-stack serve
-  ipu-stack serve gemm.ipuprofile
-  ipu-stack serve --port 8080 --store artifacts")]
-pub struct ServeArgs {
-    /// Profiles and packages to publish at once; their links are printed
-    pub files: Vec<PathBuf>,
-    /// Loopback port; 0 picks a free one
-    #[arg(long, value_name = "N", default_value_t = 7472)]
-    pub port: u16,
-    /// Folder that keeps artifacts [default: kept in memory until the server stops]
-    #[arg(long, value_name = "FOLDER")]
-    pub store: Option<PathBuf>,
-    /// Largest upload in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = crate::http::UPLOAD_BYTES_MAX)]
-    pub max_upload_bytes: u64,
 }
 
 /// Arguments of `demo`.

@@ -1,13 +1,14 @@
 //! `demo`: compile → run → write both files → kernel table → viewer with the profile.
 
+use std::net::Ipv4Addr;
 use std::path::Path;
 
 use analytics::profile::Granularity;
 
 use super::args::{DemoArgs, DeviceArgs};
 use super::compile::{compile, describe, encode};
+use super::host::serve::{publish, runtime, start, until_interrupted};
 use super::output::{flush, print, unwritable, write_file, wrote};
-use super::serve::{publish, runtime, start, until_interrupted};
 use super::simulate::{simulate, verdict};
 use super::{Io, Outcome, Stop, browser, query, run_report};
 use crate::http::Config;
@@ -49,7 +50,8 @@ fn show(args: &DemoArgs, profile: &Path, io: &mut Io<'_>) -> Outcome {
     let store = Store::in_memory();
     runtime()?.block_on(async {
         let id = publish(&store, profile).await?;
-        let server = start(Config::loopback(store), args.port).await?;
+        let address = (Ipv4Addr::LOCALHOST, args.port).into();
+        let mut server = start(Config::loopback(store), address).await?;
         let url = format!("{}/a/{id}", server.url());
         print(io.stdout, &format!("\nviewer {url}\n"))?;
         flush(io.stdout)?;
@@ -59,6 +61,6 @@ fn show(args: &DemoArgs, profile: &Path, io: &mut Io<'_>) -> Outcome {
         if !args.no_open {
             browser::open(&url, io.environment);
         }
-        until_interrupted(server).await
+        until_interrupted(&mut server).await
     })
 }

@@ -10,6 +10,7 @@ mod compile;
 mod convert;
 mod demo;
 mod fidelity;
+mod host;
 mod inspect;
 mod output;
 mod progress;
@@ -17,7 +18,6 @@ mod query;
 mod render;
 mod run_report;
 mod schedule_bench;
-mod serve;
 mod simulate;
 mod synth;
 
@@ -28,6 +28,8 @@ use clap::Parser as _;
 
 use crate::error::{CliError, Fault};
 use args::{Cli, Command};
+
+pub(crate) use query::question;
 
 /// What the command touches besides files and sockets.
 pub struct Io<'a> {
@@ -66,11 +68,12 @@ impl Status {
 
 /// Runs the command. `arguments` start with the program's name, as the system gives them.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Status {
-    let cli = match Cli::try_parse_from(arguments) {
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(refusal) => return refuse(&refusal, io),
     };
-    match dispatch(cli.command, io).and_then(|()| output::flush(io.stdout)) {
+    match dispatch(cli.command, &words, io).and_then(|()| output::flush(io.stdout)) {
         Ok(()) => Status::Success,
         Err(Stop::ReaderGone) => Status::Success,
         Err(Stop::Failed(error)) => {
@@ -101,7 +104,8 @@ impl From<CliError> for Stop {
 
 type Outcome = Result<(), Stop>;
 
-fn dispatch(command: Command, io: &mut Io<'_>) -> Outcome {
+/// `words` is what was typed: a command that takes settings from elsewhere reads it again.
+fn dispatch(command: Command, words: &[OsString], io: &mut Io<'_>) -> Outcome {
     match command {
         Command::Compile(args) => compile::run(args, io),
         Command::Run(args) => simulate::run(args, io),
@@ -110,7 +114,11 @@ fn dispatch(command: Command, io: &mut Io<'_>) -> Outcome {
         Command::ProfileConvert(args) => convert::run(args, io),
         Command::ProfileRender(args) => render::run(args, io),
         Command::ProfileSynth(args) => synth::run(args, io),
-        Command::Serve(args) => serve::run(&args, io),
+        Command::Serve(_) => host::serve::run(words, io),
+        Command::ServeToken(args) => host::token::run(&args, io),
+        Command::Publish(args) => host::publish::run(&args, io),
+        Command::Open(args) => host::open::run(&args, io),
+        Command::Fetch(args) => host::fetch::run(&args, io),
         Command::Demo(args) => demo::run(&args, io),
         Command::ScheduleBench(args) => schedule_bench::run(&args, io),
         Command::Fidelity(args) => fidelity::run(&args, io),

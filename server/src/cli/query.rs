@@ -9,8 +9,9 @@ use analytics::query::{
 };
 use analytics::report::{query_json, query_text};
 use analytics::units::PhysicalTile;
+use clap::Parser as _;
 
-use super::args::{ClockArg, ClockArgs, QueryArgs};
+use super::args::{Cli, ClockArg, ClockArgs, Command, QueryArgs};
 use super::output::print;
 use super::{Io, Outcome};
 use crate::error::CliError;
@@ -57,6 +58,20 @@ fn ask(profile: &Path, question: &Query) -> Result<QueryResult, CliError> {
         QueryError::Decode(error) => open::refused(&error, profile),
         other => CliError::user(other, profile.display(), "see profile-query --help"),
     })
+}
+
+/// The question that flags ask, as words of a command line without program, command and file.
+pub(crate) fn question(flags: Vec<String>) -> Result<Query, String> {
+    let front = ["ipu-stack", "profile-query", "-"].map(str::to_owned);
+    let cli = Cli::try_parse_from(front.into_iter().chain(flags)).map_err(|error| {
+        let text = error.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").to_owned()
+    })?;
+    match cli.command {
+        Command::ProfileQuery(args) => meaning(&args).map_err(|error| error.to_string()),
+        _ => Err("the flags are of another command".to_owned()),
+    }
 }
 
 /// What the flags mean.
@@ -180,9 +195,6 @@ fn unknown<'a>(
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
-    use super::super::args::{Cli, Command};
     use super::*;
 
     fn meant(flags: &[&str]) -> Result<Query, String> {

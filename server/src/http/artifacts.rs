@@ -1,46 +1,22 @@
-//! Reading artifacts: the list, and downloads with ranges and revalidation.
+//! Reading blobs: downloads by hash or by publication, with ranges and revalidation.
 //!
 //! A blob never changes under its name, so its tag is its hash and it may be cached for ever. Any
-//! page may read a blob whose hash it knows (`Access-Control-Allow-Origin: *`, no credentials); the
-//! list is readable by pages of this server only.
+//! page may read a blob whose hash or publication it knows (`Access-Control-Allow-Origin: *`, no
+//! credentials). By its hash only a blob with a public publication is there at all.
 
-use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::AppError;
 use super::range::{Selection, select};
-use crate::store::{Artifact, BlobId};
+use crate::store::{ArtifactKind, BlobId, PublicationId};
 
-/// Most artifacts in one answer.
-const LIST_MAX: usize = 1000;
-
-#[derive(Deserialize)]
-pub(super) struct ListQuery {
-    limit: Option<usize>,
-}
-
-#[derive(Serialize)]
-struct List {
-    artifacts: Vec<Artifact>,
-    total: usize,
-}
-
-/// `GET /api/artifacts?limit=N`: the newest N (100 by default, at most 1,000), and how many there
-/// are.
-pub(super) async fn list(
-    State(shared): State<Shared>,
-    Query(query): Query<ListQuery>,
-) -> Result<Response, AppError> {
-    let limit = query.limit.unwrap_or(100).min(LIST_MAX);
-    let (artifacts, total) = shared.store.list(limit).await?;
-    let fixed = [(header::CACHE_CONTROL, "no-store")];
-    Ok((fixed, Json(List { artifacts, total })).into_response())
-}
+/// How a blob may be kept by caches: blobs of private publications by the reader's own only.
+const PUBLIC: &str = "public, max-age=31536000, immutable";
+const PRIVATE: &str = "private, max-age=31536000, immutable";
 
 /// `GET` and `HEAD /api/artifacts/<sha256>`.
 pub(super) async fn download(
@@ -49,59 +25,82 @@ pub(super) async fn download(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, AppError> {
-    let id = parse_id(&id)?;
+    let id: BlobId = id.parse()?;
+    if !shared.store.is_public(id).await? {
+        return Err(AppError::not_found("such artifact"));
+    }
+    send(&shared, id, &file_name(id, None), PUBLIC, &method, &headers).await
+}
+
+/// `GET` and `HEAD /api/publications/<id>/content`.
+pub(super) async fn content(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    method: Method,
+    headers: HeaderMap,
+) -> Result<Response, AppError> {
+    let id: PublicationId = id.parse()?;
+    let found = shared.store.publication(id).await?;
+    let found = found.ok_or_else(|| AppError::not_found("such publication"))?;
+    let name = file_name(found.sha256, Some(found.facts.kind));
+    send(&shared, found.sha256, &name, PRIVATE, &method, &headers).await
+}
+
+/// A name for a saved file: nothing a publisher wrote is in it.
+fn file_name(id: BlobId, kind: Option<ArtifactKind>) -> String {
+    let end = match kind {
+        Some(ArtifactKind::Profile) => ".ipuprofile",
+        Some(ArtifactKind::Package) => ".ipuexe",
+        Some(ArtifactKind::Report) => ".html",
+        None => "",
+    };
+    format!("{id}{end}")
+}
+
+async fn send(
+    shared: &Shared,
+    id: BlobId,
+    name: &str,
+    caching: &str,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Response, AppError> {
     let Some(length) = shared.store.length(id).await? else {
         return Err(AppError::not_found("such artifact"));
     };
     let etag = HeaderValue::try_from(format!("\"{id}\""))
-        .map_err(|error| AppError::new(StatusCode::BAD_REQUEST, error.to_string(), ""))?;
-    let mut fixed = blob_headers(id, &etag);
-    if none_match(&headers, &etag) {
+        .map_err(|error| AppError::bad_request(error.to_string(), ""))?;
+    let mut fixed = blob_headers(name, caching, &etag);
+    if none_match(headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, fixed).into_response());
     }
-    let selection = selection(&headers, &etag, length);
-    let (status, range) = match selection {
+    let (status, range) = match selection(headers, &etag, length) {
         Selection::Whole => (StatusCode::OK, 0..length),
         Selection::Part(range) => {
             let (first, last) = (range.start, range.end - 1);
-            insert(
-                &mut fixed,
-                header::CONTENT_RANGE,
-                &format!("bytes {first}-{last}/{length}"),
-            );
+            let part = format!("bytes {first}-{last}/{length}");
+            insert(&mut fixed, header::CONTENT_RANGE, &part);
             (StatusCode::PARTIAL_CONTENT, range)
         }
-        Selection::Unsatisfiable => {
-            insert(
-                &mut fixed,
-                header::CONTENT_RANGE,
-                &format!("bytes */{length}"),
-            );
-            let hint = "ask for one range inside the artifact";
-            let error = AppError::new(StatusCode::RANGE_NOT_SATISFIABLE, "no such range", hint);
-            fixed.remove(header::CACHE_CONTROL);
-            fixed.remove(header::CONTENT_TYPE);
-            return Ok((fixed, error).into_response());
-        }
+        Selection::Unsatisfiable => return Ok(unsatisfiable(fixed, length)),
     };
-    insert(
-        &mut fixed,
-        header::CONTENT_LENGTH,
-        &(range.end - range.start).to_string(),
-    );
+    let bytes = range.end - range.start;
+    insert(&mut fixed, header::CONTENT_LENGTH, &bytes.to_string());
     if method == Method::HEAD {
         return Ok((status, fixed, Body::empty()).into_response());
     }
     let part = shared.store.read(id, range).await?;
-    Ok((status, fixed, Body::from_stream(part.stream)).into_response())
+    Ok((status, fixed, Body::from_stream(part)).into_response())
 }
 
-/// The id in a path segment.
-pub(super) fn parse_id(text: &str) -> Result<BlobId, AppError> {
-    text.parse().map_err(|error: crate::store::BadId| {
-        let hint = "name the artifact by the SHA-256 of its bytes, as `sha256sum FILE` prints it";
-        AppError::new(StatusCode::BAD_REQUEST, error.to_string(), hint)
-    })
+fn unsatisfiable(mut fixed: HeaderMap, length: u64) -> Response {
+    let all = format!("bytes */{length}");
+    insert(&mut fixed, header::CONTENT_RANGE, &all);
+    fixed.remove(header::CACHE_CONTROL);
+    fixed.remove(header::CONTENT_TYPE);
+    let hint = "ask for one range inside the artifact";
+    let error = AppError::new(StatusCode::RANGE_NOT_SATISFIABLE, "no such range", hint);
+    (fixed, error).into_response()
 }
 
 /// Whether `If-None-Match` holds the tag, by weak comparison, or `*`.
@@ -128,17 +127,17 @@ fn selection(headers: &HeaderMap, etag: &HeaderValue, length: u64) -> Selection 
     }
 }
 
-fn blob_headers(id: BlobId, etag: &HeaderValue) -> HeaderMap {
+fn blob_headers(name: &str, caching: &str, etag: &HeaderValue) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::ETAG, etag.clone());
     let exposed = "content-length, content-range, accept-ranges, etag";
     let fixed: [(HeaderName, &str); 7] = [
         (header::CONTENT_TYPE, "application/octet-stream"),
         (header::ACCEPT_RANGES, "bytes"),
-        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        (header::CACHE_CONTROL, caching),
         (
             header::CONTENT_DISPOSITION,
-            &format!("attachment; filename=\"{id}\""),
+            &format!("attachment; filename=\"{name}\""),
         ),
         (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
         (header::ACCESS_CONTROL_EXPOSE_HEADERS, exposed),

@@ -1,11 +1,11 @@
 //! Failed requests as JSON: `{"error": what, "hint": what to do}` and a status.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use crate::store::{IntakeError, StoreError};
+use crate::store::{BadId, BadText, IntakeError, StoreError, Trouble};
 
 /// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub(super) struct AppError {
     status: StatusCode,
     error: String,
     hint: String,
+    retry_seconds: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -32,35 +33,111 @@ impl AppError {
             status,
             error: error.into(),
             hint: hint.into(),
+            retry_seconds: None,
         }
     }
 
     /// There is nothing at this address.
     #[must_use]
     pub(super) fn not_found(what: &str) -> Self {
-        let hint = "GET /api/artifacts lists what there is";
+        let hint = "GET /api/publications lists what is public";
         Self::new(StatusCode::NOT_FOUND, format!("there is no {what}"), hint)
+    }
+
+    /// The request means nothing.
+    #[must_use]
+    pub(super) fn bad_request(error: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error, hint)
+    }
+
+    /// Says when to try again.
+    #[must_use]
+    pub(super) const fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_seconds = Some(seconds);
+        self
+    }
+
+    fn too_large(error: impl Into<String>, hint: &str) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, error, hint)
+    }
+
+    fn refused(error: impl Into<String>, hint: &str) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint)
+    }
+}
+
+impl From<BadId> for AppError {
+    fn from(error: BadId) -> Self {
+        let hint = "take the name as the server gave it, or as `sha256sum FILE` prints it";
+        Self::bad_request(error.to_string(), hint)
+    }
+}
+
+impl From<BadText> for AppError {
+    fn from(error: BadText) -> Self {
+        Self::bad_request(error.to_string(), "shorten it, or take the character out")
     }
 }
 
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
-        let hint = "try again; see the server's log if it stays";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string(), hint)
+        let what = error.to_string();
+        match error.trouble() {
+            Trouble::Full => {
+                let hint = "the disk of the server is full; its operator must make room";
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, what, hint)
+            }
+            Trouble::ReadOnly => {
+                let hint = "the server may not write its store; its operator must allow it";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, what, hint)
+            }
+            Trouble::Passing => {
+                let hint = "try again; see the server's log if it stays";
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, what, hint).retry_after(2)
+            }
+        }
     }
 }
 
 impl From<IntakeError> for AppError {
     fn from(error: IntakeError) -> Self {
+        let what = error.to_string();
         match error {
-            IntakeError::Refused(refused) => {
-                let hint = "upload an .ipuprofile or an .ipuexe that `ipu-stack` opens";
-                Self::new(StatusCode::UNPROCESSABLE_ENTITY, refused.to_string(), hint)
+            IntakeError::Body(_) => Self::bad_request(what, "send it again"),
+            IntakeError::TooSlow { .. } => {
+                let hint = "send it faster, or in parts with `ipu-stack publish`";
+                Self::new(StatusCode::REQUEST_TIMEOUT, what, hint)
+            }
+            IntakeError::TooLarge { .. } => {
+                let hint = "raise it with `ipu-stack serve --max-upload-bytes`";
+                Self::too_large(what, hint)
+            }
+            IntakeError::TooLargeToJudge { .. } => {
+                let hint = "make it columnar with `ipu-stack profile-convert FILE -o \
+                    FILE.ipuprofile` and upload that";
+                Self::too_large(what, hint)
+            }
+            IntakeError::OverQuota { .. } => {
+                let hint = "delete publications, or raise it with `ipu-stack serve --quota-bytes`";
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, what, hint)
+            }
+            IntakeError::WrongHash { .. } => {
+                Self::refused(what, "upload the file unchanged under its own SHA-256")
+            }
+            IntakeError::MissingPart { .. } => Self::refused(what, "upload it and ask again"),
+            IntakeError::Refused(_) => {
+                let hint = "upload an .ipuprofile, an .ipuexe or a rendered page that `ipu-stack` \
+                    opens";
+                Self::refused(what, hint)
             }
             IntakeError::Store(error) => error.into(),
-            IntakeError::Check(error) => {
+            IntakeError::Spool(_) => {
+                let hint = "make room in the temporary folder of the server";
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, what, hint)
+            }
+            IntakeError::Check(_) => {
                 let hint = "please report it with the file";
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string(), hint)
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, what, hint)
             }
         }
     }
@@ -75,6 +152,11 @@ impl IntoResponse for AppError {
             error: &self.error,
             hint: &self.hint,
         };
-        (self.status, Json(body)).into_response()
+        let mut response = (self.status, Json(body)).into_response();
+        if let Some(seconds) = self.retry_seconds {
+            let seconds = HeaderValue::from(seconds);
+            response.headers_mut().insert(header::RETRY_AFTER, seconds);
+        }
+        response
     }
 }

@@ -7,7 +7,7 @@
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -77,6 +77,36 @@ pub(super) async fn check_host(
     AppError::new(StatusCode::MISDIRECTED_REQUEST, error, hint).into_response()
 }
 
+/// Refuses a request that changes something and that a browser sends for a page of another origin:
+/// such a page may be anyone's, and a loopback server trusts whoever reaches it.
+pub(super) async fn check_origin(request: Request, next: Next) -> Response {
+    let safe = matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    if safe || is_own(request.headers()) {
+        return next.run(request).await;
+    }
+    let error = "a page of another origin may not change anything here";
+    let hint = "send it from a page of this server, or from the command line";
+    AppError::new(StatusCode::FORBIDDEN, error, hint).into_response()
+}
+
+/// Whether no browser sent the request, or for a page of this server.
+fn is_own(headers: &HeaderMap) -> bool {
+    if let Some(site) = headers.get("sec-fetch-site") {
+        return site == "same-origin" || site == "none";
+    }
+    let Some(origin) = headers.get(header::ORIGIN) else {
+        return true;
+    };
+    let (Ok(origin), Some(host)) = (origin.to_str(), headers.get(header::HOST)) else {
+        return false;
+    };
+    let name = origin.split_once("://").map_or("", |(_, name)| name);
+    host.as_bytes() == name.as_bytes()
+}
+
 /// Whether `Host` is absent or a loopback name.
 fn names_loopback(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(header::HOST) else {
@@ -122,5 +152,25 @@ mod tests {
             assert_eq!(names_loopback(&headers), expected, "{host}");
         }
         assert!(names_loopback(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn pages_of_other_origins_are_told_from_our_own() {
+        let cases: [(&[(&'static str, &str)], bool); 7] = [
+            (&[], true),
+            (&[("origin", "http://h:1"), ("host", "h:1")], true),
+            (&[("origin", "http://evil"), ("host", "h:1")], false),
+            (&[("origin", "null"), ("host", "h:1")], false),
+            (&[("sec-fetch-site", "same-origin")], true),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("sec-fetch-site", "same-site")], false),
+        ];
+        for (pairs, expected) in cases {
+            let mut headers = HeaderMap::new();
+            for (name, value) in pairs {
+                headers.insert(*name, HeaderValue::from_str(value).expect("a value"));
+            }
+            assert_eq!(is_own(&headers), expected, "{pairs:?}");
+        }
     }
 }

@@ -1,52 +1,71 @@
-//! The artifact host: the viewer at `/`, artifacts by content hash under `/api/artifacts`.
+//! The artifact host: the viewer at `/`, artifacts and publications under `/api`.
 //!
-//! [`app`] is the whole service as a value, so tests call it without a socket; [`spawn_local`]
-//! binds it to a free loopback port.
+//! [`app`] is the whole service as a value, so tests call it without a socket; [`spawn`] binds it.
+//! `openapi.json` describes every route; a test compares it with [`ROUTES`].
 
 mod artifacts;
 mod error;
 mod headers;
+mod health;
+mod limits;
+mod listen;
+mod metrics;
+mod publications;
+mod query;
 mod range;
+mod request_id;
+mod routes;
 mod site;
+mod trust;
 mod upload;
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use axum::extract::DefaultBodyLimit;
-use axum::response::IntoResponse as _;
-use axum::routing::get;
-use axum::{Router, middleware};
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
-use tokio::task::JoinHandle;
+use axum::Router;
 
 pub use headers::HostPolicy;
+pub use limits::ClientLimits;
+pub use listen::{Connections, LocalServer, Sweeps, spawn, spawn_local};
+pub use routes::{OPENAPI, ROUTES};
+pub use trust::{BadHash, WritePolicy, WriteToken};
 
 use crate::store::Store;
-
-/// Largest upload by default: 1 GiB.
-pub const UPLOAD_BYTES_MAX: u64 = 1 << 30;
 
 /// What a server is made of.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Where the artifacts are.
     pub store: Store,
-    /// Largest upload in bytes.
-    pub upload_bytes_max: u64,
     /// Which names it answers to.
     pub hosts: HostPolicy,
+    /// Who may write.
+    pub writers: WritePolicy,
+    /// What one client may ask for.
+    pub clients: ClientLimits,
+    /// Days after which a publication ends that does not say itself; none: it stays.
+    pub expire_days: Option<u32>,
+    /// Address that links start with, without a final slash; empty: the bound one.
+    pub public_url: String,
+    /// Bounds on connections.
+    pub connections: Connections,
+    /// When to sweep.
+    pub sweeps: Sweeps,
 }
 
 impl Config {
-    /// A loopback server over `store` with the default limits.
+    /// A loopback server over `store`: everyone who reaches it may write, nothing expires.
     #[must_use]
-    pub const fn loopback(store: Store) -> Self {
+    pub fn loopback(store: Store) -> Self {
         Self {
             store,
-            upload_bytes_max: UPLOAD_BYTES_MAX,
             hosts: HostPolicy::Loopback,
+            writers: WritePolicy::Everyone,
+            clients: ClientLimits::default(),
+            expire_days: None,
+            public_url: String::new(),
+            connections: Connections::default(),
+            sweeps: Sweeps::default(),
         }
     }
 }
@@ -55,98 +74,45 @@ impl Config {
 #[derive(Clone)]
 struct Shared {
     store: Store,
-    upload_bytes_max: u64,
-    /// Full parses at a time: each may hold a row file's decoded form.
-    inspections: Arc<Semaphore>,
+    hosts: HostPolicy,
+    writers: Arc<trust::Writers>,
+    clients: Arc<limits::Clients>,
+    metrics: Arc<metrics::Metrics>,
+    profiles: Arc<query::Profiles>,
+    expire_days: Option<u32>,
+    public_url: Arc<str>,
+    stopping: Arc<AtomicBool>,
+}
+
+impl Shared {
+    fn new(config: Config) -> Self {
+        Self {
+            store: config.store,
+            hosts: config.hosts,
+            writers: Arc::new(trust::Writers::new(config.writers)),
+            clients: Arc::new(limits::Clients::new(config.clients)),
+            metrics: Arc::new(metrics::Metrics::new()),
+            profiles: Arc::default(),
+            expire_days: config.expire_days,
+            public_url: config.public_url.into(),
+            stopping: Arc::default(),
+        }
+    }
+
+    fn set_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
 }
 
 /// The service.
 pub fn app(config: Config) -> Router {
-    let shared = Shared {
-        store: config.store,
-        upload_bytes_max: config.upload_bytes_max,
-        inspections: Arc::new(Semaphore::new(1)),
-    };
-    Router::new()
-        .route("/", get(site::page))
-        .route("/a/{id}", get(site::page))
-        .route("/p/{id}", get(site::page))
-        .route("/api/artifacts", get(artifacts::list))
-        .route(
-            "/api/artifacts/{id}",
-            get(artifacts::download).put(upload::upload),
-        )
-        .route(
-            "/api/{*rest}",
-            get(|| async { error::AppError::not_found("such call") }),
-        )
-        .route("/{*path}", get(site::asset))
-        .fallback(|| async { error::AppError::not_found("such page").into_response() })
-        .layer(DefaultBodyLimit::disable())
-        .layer(middleware::from_fn_with_state(
-            config.hosts,
-            headers::check_host,
-        ))
-        .layer(middleware::from_fn(headers::secure))
-        .with_state(shared)
+    router(Shared::new(config))
 }
 
-/// A server on a loopback port; it stops when the value is dropped.
-#[derive(Debug)]
-pub struct LocalServer {
-    address: SocketAddr,
-    stop: Option<oneshot::Sender<()>>,
-    served: JoinHandle<std::io::Result<()>>,
-}
-
-impl LocalServer {
-    /// Its address, such as `http://127.0.0.1:40123`, without a final slash.
-    #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    /// Waits until it has stopped by itself.
-    ///
-    /// # Errors
-    /// The listener failed.
-    pub async fn wait(mut self) -> std::io::Result<()> {
-        // A dropped sender would stop the server that is being waited for.
-        let _stop = self.stop.take();
-        (&mut self.served).await.map_err(std::io::Error::other)?
-    }
-}
-
-impl Drop for LocalServer {
-    fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            // The receiver is gone only when the server has stopped already.
-            let _stopped = stop.send(());
-        }
-    }
-}
-
-/// Serves on `port` of the loopback address; port 0 picks a free one.
-///
-/// # Errors
-/// The port cannot be bound.
-pub async fn spawn_local(config: Config, port: u16) -> std::io::Result<LocalServer> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    let address = listener.local_addr()?;
-    let (stop, stopped) = oneshot::channel::<()>();
-    let service = app(config);
-    let served = tokio::spawn(async move {
-        let stopped = async move {
-            // An error means that the handle was dropped, which also ends the server.
-            let _dropped = stopped.await;
-        };
-        axum::serve(listener, service)
-            .with_graceful_shutdown(stopped)
-            .await
-    });
-    Ok(LocalServer {
-        address,
-        stop: Some(stop),
-        served,
-    })
+fn router(shared: Shared) -> Router {
+    routes::router(shared)
 }

@@ -1,67 +1,132 @@
-//! Publishing artifacts: body → spooled, hashed and counted → parsed with bounds → published.
+//! Taking artifacts in: in one request, or in parts that are joined.
 //!
-//! The limit is checked on the announced length and again while streaming. Nothing reaches the
-//! store before the hash and the content agree with the name, so a failed upload leaves nothing
-//! behind.
+//! The limit is checked on the announced length and again while streaming. A plain upload of what
+//! is public already is answered with that publication; for anything else the body is always read
+//! and judged, so that no answer tells whether a private blob is there.
 
 use axum::Json;
-use axum::body::{Body, BodyDataStream};
-use axum::extract::{Path, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use futures::TryStreamExt as _;
-use sha2::{Digest as _, Sha256};
-use tempfile::TempPath;
-use tokio::io::AsyncWriteExt as _;
+use futures::{Stream, StreamExt as _, TryStreamExt as _};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
 
 use super::Shared;
-use super::artifacts::parse_id;
 use super::error::AppError;
-use crate::store::{BlobId, take_in};
+use super::limits::Client;
+use super::publications::Terms;
+use crate::store::{
+    BlobId, BodyError, Draft, IntakeError, Limits, PART_BYTES, PARTS_MAX, Published, Received,
+    UploadId,
+};
 
-/// An upload that was received whole.
-struct Spooled {
-    path: TempPath,
-    id: BlobId,
-}
+/// Bytes of a refused body that are still read, so that the client hears why.
+const LINGER_BYTES: usize = 4 << 20;
 
-/// `PUT /api/artifacts/<sha256>`: 201 when published, 200 when it was there already.
+/// `PUT /api/artifacts/<sha256>`: stores and publishes; 201 when new, 200 when it is public
+/// already and the publisher says nothing about it.
 pub(super) async fn upload(
     State(shared): State<Shared>,
+    client: Client,
     Path(id): Path<String>,
+    Query(terms): Query<Terms>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, AppError> {
-    let id = parse_id(&id)?;
-    let limit = shared.upload_bytes_max;
+    let id: BlobId = id.parse()?;
+    shared.writers.check(&headers).await?;
+    let _turn = shared.clients.upload(client)?;
+    let limit = shared.store.limits().upload_bytes_max;
     if announced(&headers).is_some_and(|bytes| bytes > limit) {
-        return Err(too_large(limit));
+        return Err(IntakeError::TooLarge { limit }.into());
     }
-    let spooled = spool(body.into_data_stream(), limit).await?;
-    if spooled.id != id {
-        let error = format!(
-            "the body has the hash {}, not the one it is uploaded under",
-            spooled.id
-        );
-        let hint = "upload the file unchanged under its own SHA-256";
-        return Err(AppError::new(StatusCode::UNPROCESSABLE_ENTITY, error, hint));
+    let plain = terms.are_plain();
+    let draft = terms.draft()?;
+    let mut body = Box::pin(pieces(body));
+    if plain && let Some(known) = shared.store.public_publication(id).await? {
+        check_hash(&mut body, id, shared.store.limits()).await?;
+        return Ok(shared.known(&known));
     }
-    let closed = |error: tokio::sync::AcquireError| {
-        AppError::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            error.to_string(),
-            "try again",
-        )
+    let task = shared.clone();
+    // A task of its own, so that a client that leaves cannot stop it between two writes.
+    let done = tokio::spawn(async move {
+        let received = task.store.receive(id, &mut body).await;
+        if received.is_err() {
+            linger(&mut body).await;
+        }
+        task.publish(id, received?, draft).await
+    });
+    let published = done.await.map_err(IntakeError::Check)??;
+    Ok(shared.made(&published))
+}
+
+impl Shared {
+    /// Publishes what was received and gives the claim up.
+    async fn publish(
+        &self,
+        id: BlobId,
+        received: Received,
+        draft: Draft,
+    ) -> Result<Published, IntakeError> {
+        let Received { facts, claim } = received;
+        let bytes = facts.bytes;
+        let days = self.expire_days;
+        let published = self.store.publish(claim, id, facts, draft, days).await;
+        self.store.release(id, claim).await;
+        let published = published?;
+        self.metrics.published(bytes);
+        tracing::info!(sha256 = %id, bytes, "published");
+        Ok(published)
+    }
+}
+
+fn pieces(body: Body) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
+    let stream = body.into_data_stream();
+    stream.map_err(|error| BodyError(error.into()))
+}
+
+/// Reads a little more of a refused body: an answer is lost where the client still writes.
+async fn linger(body: &mut (impl Stream<Item = Result<Bytes, BodyError>> + Unpin)) {
+    let mut left = LINGER_BYTES;
+    let reading = async {
+        while let Some(Ok(bytes)) = body.next().await {
+            left = left.saturating_sub(bytes.len());
+            if left == 0 {
+                break;
+            }
+        }
     };
-    let turn = shared.inspections.acquire().await.map_err(closed)?;
-    let (artifact, new) = take_in(&shared.store, &spooled.path, id).await?;
-    drop(turn);
-    if !new {
-        return Ok((StatusCode::OK, Json(artifact)).into_response());
+    let limit = std::time::Duration::from_secs(2);
+    let _slow = timeout(limit, reading).await;
+}
+
+/// Reads a body whose content is known, to tell a damaged transfer.
+async fn check_hash(
+    body: &mut (impl Stream<Item = Result<Bytes, BodyError>> + Unpin),
+    id: BlobId,
+    limits: &Limits,
+) -> Result<(), IntakeError> {
+    use sha2::Digest as _;
+    let (limit, window) = (limits.upload_bytes_max, limits.window);
+    let (mut hash, mut count) = (sha2::Sha256::new(), 0_u64);
+    let slow = |_elapsed| IntakeError::TooSlow {
+        bytes: 1,
+        seconds: window.as_secs(),
+    };
+    while let Some(bytes) = timeout(window, body.try_next()).await.map_err(slow)?? {
+        count += bytes.len() as u64;
+        if count > limit {
+            return Err(IntakeError::TooLarge { limit });
+        }
+        hash.update(&bytes);
     }
-    tracing::info!(sha256 = %id, bytes = artifact.bytes, "published");
-    let location = [(header::LOCATION, format!("/api/artifacts/{id}"))];
-    Ok((StatusCode::CREATED, location, Json(artifact)).into_response())
+    let found = BlobId::from_digest(hash.finalize().into());
+    if found == id {
+        return Ok(());
+    }
+    Err(IntakeError::WrongHash { found })
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
@@ -73,41 +138,92 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
         .ok()
 }
 
-fn too_large(limit: u64) -> AppError {
-    let error = format!("the upload is larger than the limit of {limit} bytes");
-    let hint = "raise it with `ipu-stack serve --max-upload-bytes`";
-    AppError::new(StatusCode::PAYLOAD_TOO_LARGE, error, hint)
+#[derive(Serialize)]
+struct Parts {
+    parts: Vec<Part>,
 }
 
-/// Writes the body to a temporary file, which goes away with the value.
-async fn spool(mut body: BodyDataStream, limit: u64) -> Result<Spooled, AppError> {
-    let spool = tempfile::NamedTempFile::new().map_err(no_spool)?;
-    let (file, path) = spool.into_parts();
-    let mut file = tokio::fs::File::from_std(file);
-    let (mut hash, mut bytes) = (Sha256::new(), 0_u64);
-    while let Some(chunk) = body.try_next().await.map_err(|error| cut_off(&error))? {
-        bytes += chunk.len() as u64;
-        if bytes > limit {
-            return Err(too_large(limit));
-        }
-        hash.update(&chunk);
-        file.write_all(&chunk).await.map_err(no_spool)?;
+#[derive(Serialize)]
+struct Part {
+    number: u32,
+    bytes: u64,
+}
+
+/// `GET /api/uploads/<upload>`: the parts that are there.
+pub(super) async fn parts(
+    State(shared): State<Shared>,
+    Path(upload): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, AppError> {
+    shared.writers.check(&headers).await?;
+    let parts = shared.store.parts(upload.parse()?).await?;
+    let parts = parts.into_iter();
+    let parts = parts
+        .map(|(number, bytes)| Part { number, bytes })
+        .collect();
+    let fixed = [(header::CACHE_CONTROL, "no-store")];
+    Ok((fixed, Json(Parts { parts })).into_response())
+}
+
+/// `PUT /api/uploads/<upload>/<number>`: one part of 8 MiB, the last one shorter.
+pub(super) async fn put_part(
+    State(shared): State<Shared>,
+    client: Client,
+    Path((upload, number)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, AppError> {
+    let upload: UploadId = upload.parse()?;
+    let number: u32 = number
+        .parse()
+        .ok()
+        .filter(|number| *number < PARTS_MAX)
+        .ok_or_else(|| AppError::bad_request("no such part", "number parts from 0"))?;
+    shared.writers.check(&headers).await?;
+    let _turn = shared.clients.upload(client)?;
+    let limit = PART_BYTES;
+    if announced(&headers).is_some_and(|bytes| bytes > limit) {
+        return Err(IntakeError::TooLarge { limit }.into());
     }
-    file.flush().await.map_err(no_spool)?;
-    Ok(Spooled {
-        path,
-        id: BlobId::from_digest(hash.finalize().into()),
-    })
+    shared
+        .store
+        .receive_part(upload, number, Box::pin(pieces(body)))
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
-fn cut_off(error: &axum::Error) -> AppError {
-    let error = format!("the upload was cut off: {error}");
-    AppError::new(StatusCode::BAD_REQUEST, error, "send it again")
+/// Query of a join: which blob the parts make, how many there are, and the terms.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Join {
+    sha256: BlobId,
+    parts: u32,
+    #[serde(default)]
+    terms: Terms,
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "a callback of map_err")]
-fn no_spool(error: std::io::Error) -> AppError {
-    let error = format!("the upload cannot be kept while it is checked: {error}");
-    let hint = "make room in the temporary folder of the server";
-    AppError::new(StatusCode::INSUFFICIENT_STORAGE, error, hint)
+/// `POST /api/uploads/<upload>`: joins the parts, stores and publishes.
+pub(super) async fn join(
+    State(shared): State<Shared>,
+    client: Client,
+    Path(upload): Path<String>,
+    headers: HeaderMap,
+    Json(join): Json<Join>,
+) -> Result<Response, AppError> {
+    let upload: UploadId = upload.parse()?;
+    shared.writers.check(&headers).await?;
+    let _turn = shared.clients.upload(client)?;
+    let draft = join.terms.draft()?;
+    if join.parts > PARTS_MAX {
+        let error = format!("an upload has at most {PARTS_MAX} parts");
+        return Err(AppError::bad_request(error, "send parts of 8 MiB"));
+    }
+    let task = shared.clone();
+    let done = tokio::spawn(async move {
+        let id = join.sha256;
+        let received = task.store.join_parts(upload, join.parts, id).await?;
+        task.publish(id, received, draft).await
+    });
+    let published = done.await.map_err(IntakeError::Check)??;
+    Ok(shared.made(&published))
 }

@@ -5,32 +5,20 @@
 //! changes while it is mapped gives wrong content, which every reader refuses or survives; it never
 //! gives a panic.
 
+mod rendered;
+
 use std::fs::File;
 use std::path::Path;
 
+use analytics::clock::{ClockKind, Frame};
 use analytics::format::{DecodeError, FileKind, open_bytes, sniff};
-use analytics::profile::{ChunkScratch, Condition, ProfileReport};
+use analytics::profile::{ChunkScratch, Condition, ProfileHeader, ProfileReport};
 use bytes::Bytes;
 use memmap2::Mmap;
 use runtime::package::{Package, PackageError};
 
 use crate::error::CliError;
-use crate::store::ArtifactKind;
-
-/// What a checked file is, for a description.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inspected {
-    /// Profile or package.
-    pub kind: ArtifactKind,
-    /// Length in bytes.
-    pub bytes: u64,
-    /// Workload name, empty where the file tells none.
-    pub workload: String,
-    /// Tiles in the file.
-    pub tiles: u64,
-    /// Samples in a profile; 0 for a package.
-    pub samples: u64,
-}
+use crate::store::{ArtifactKind, Facts};
 
 /// A file that is no profile and no package, or a damaged one.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +39,12 @@ pub enum Refused {
     /// It is no whole package.
     #[error(transparent)]
     Package(#[from] PackageError),
+    /// It is a page, but not one that we rendered.
+    #[error("this page is no rendered profile: {problem}")]
+    Page {
+        /// What is wrong with it.
+        problem: String,
+    },
 }
 
 /// A file as memory, without reading it yet.
@@ -99,23 +93,38 @@ pub fn package(path: &Path) -> Result<Package, CliError> {
 /// Parses a whole file with bounds and says what it is.
 ///
 /// # Errors
-/// The file cannot be read, is of no kind that we open, or is damaged.
-pub fn inspect(path: &Path) -> Result<Inspected, Refused> {
-    let content = map_file(path)?;
+/// The content is of no kind that we open, or is damaged.
+pub fn inspect(content: Bytes) -> Result<Facts, Refused> {
     let bytes = content.len() as u64;
-    if sniff(&content) == FileKind::Package {
-        let Package {
-            manifest, tiles, ..
-        } = runtime::package::read(&content)?;
-        let (workload, tiles) = (manifest.workload, tiles.len() as u64);
-        return Ok(Inspected {
-            kind: ArtifactKind::Package,
+    if looks_rendered(&content) {
+        let inside = rendered::profile_inside(&content);
+        let inside = inside.map_err(|problem| Refused::Page { problem })?;
+        let facts = inspect_profile(inside.into())?;
+        let kind = ArtifactKind::Report;
+        return Ok(Facts {
+            kind,
             bytes,
-            workload,
-            tiles,
-            samples: 0,
+            ..facts
         });
     }
+    if sniff(&content) != FileKind::Package {
+        return inspect_profile(content);
+    }
+    let Package {
+        manifest, tiles, ..
+    } = runtime::package::read(&content)?;
+    Ok(Facts {
+        kind: ArtifactKind::Package,
+        bytes,
+        workload: manifest.workload,
+        tiles: tiles.len() as u64,
+        samples: 0,
+        cycles: 0,
+    })
+}
+
+fn inspect_profile(content: Bytes) -> Result<Facts, Refused> {
+    let bytes = content.len() as u64;
     let report = open_bytes(content)?;
     if let Condition::Truncated { at } = report.condition() {
         return Err(Refused::Cut { at });
@@ -124,23 +133,26 @@ pub fn inspect(path: &Path) -> Result<Inspected, Refused> {
     for chunk in 0..report.chunks().len() {
         report.decode_chunk(chunk, &mut scratch)?;
     }
-    let (tiles, samples) = (report.tiles().len() as u64, report.sample_count());
-    let workload = workload_of(&report);
-    Ok(Inspected {
+    report.visit_activities(&mut |_, _, _| {})?;
+    let cycles = Frame::new(&report, ClockKind::Cropped).span(&report)?;
+    Ok(Facts {
         kind: ArtifactKind::Profile,
         bytes,
-        workload,
-        tiles,
-        samples,
+        workload: workload_of(report.header()),
+        tiles: report.tiles().len() as u64,
+        samples: report.sample_count(),
+        cycles: cycles.get(),
     })
 }
 
 /// The workload that a profile's provenance names, or nothing.
-fn workload_of(report: &ProfileReport) -> String {
-    let provenance = &report.header().provenance;
+pub(crate) fn workload_of(header: &ProfileHeader) -> String {
+    let provenance = &header.provenance;
     let named = provenance.iter().find(|(name, _)| name == "workload");
     named.map(|(_, value)| value.clone()).unwrap_or_default()
 }
+
+pub(crate) use rendered::looks_rendered;
 
 /// A decode error as a person reads it.
 pub(crate) fn refused(error: &DecodeError, path: &Path) -> CliError {
@@ -158,11 +170,16 @@ fn map_file(path: &Path) -> std::io::Result<Bytes> {
     if file.metadata()?.is_dir() {
         return Err(std::io::Error::other("it is a folder"));
     }
+    map_open(&file)
+}
+
+/// An open file as memory.
+pub(crate) fn map_open(file: &File) -> std::io::Result<Bytes> {
     #[expect(
         unsafe_code,
         reason = "a mapping is sound only while nobody changes the file"
     )]
     // SAFETY: readers treat the bytes as untrusted, so content that changes is refused like damage.
-    let map = unsafe { Mmap::map(&file) }?;
+    let map = unsafe { Mmap::map(file) }?;
     Ok(Bytes::from_owner(map))
 }

@@ -1,22 +1,119 @@
-//! The name of an artifact: the SHA-256 of its bytes as 64 lower-case hex digits.
+//! Names: blobs by the SHA-256 of their bytes, publications and uploads by 128 random bits, tokens
+//! by 256.
 //!
-//! Text becomes a [`BlobId`] in one place, so that no other text ever reaches the object store as a
-//! key.
+//! All are lower-case hex. Text becomes an id in one place, so that no other text ever reaches the
+//! object store as a key.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq as _;
 
-/// SHA-256 of an artifact.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct BlobId([u8; 32]);
-
-/// The text is not 64 lower-case hex digits.
+/// The text is not as many lower-case hex digits as the name has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("an artifact id is 64 lower-case hex digits, the SHA-256 of the file")]
-pub struct BadId;
+#[error("{what} is {digits} lower-case hex digits")]
+pub struct BadId {
+    what: &'static str,
+    digits: usize,
+}
+
+/// `2 * N` lower-case hex digits.
+fn parse<const N: usize>(text: &str, what: &'static str) -> Result<[u8; N], BadId> {
+    let bad = BadId {
+        what,
+        digits: 2 * N,
+    };
+    let digits = text.as_bytes();
+    if digits.len() != 2 * N {
+        return Err(bad);
+    }
+    let mut bytes = [0; N];
+    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+        let (high, low) = (nibble(pair[0]), nibble(pair[1]));
+        *byte = high
+            .zip(low)
+            .map(|(high, low)| high << 4 | low)
+            .ok_or(bad)?;
+    }
+    Ok(bytes)
+}
+
+const fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// A name of fixed length with its text form.
+macro_rules! hex_id {
+    ($(#[$doc:meta])* $name:ident, $bytes:literal, $what:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(into = "String", try_from = "String")]
+        pub struct $name([u8; $bytes]);
+
+        impl FromStr for $name {
+            type Err = BadId;
+
+            fn from_str(text: &str) -> Result<Self, BadId> {
+                parse(text, $what).map(Self)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = BadId;
+
+            fn try_from(text: String) -> Result<Self, BadId> {
+                text.parse()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_hex(&self.0, f)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+    };
+}
+
+hex_id! {
+    /// SHA-256 of an artifact.
+    BlobId, 32, "an artifact id, the SHA-256 of the file,"
+}
+
+hex_id! {
+    /// A publication. Random, so that knowing it is the right to read a private one.
+    PublicationId, 16, "a publication id"
+}
+
+hex_id! {
+    /// An upload in parts, named by the client with 128 bits that others cannot guess.
+    UploadId, 16, "an upload id"
+}
+
+hex_id! {
+    /// SHA-256 of a token: what is stored instead of it.
+    TokenHash, 32, "the hash of a token"
+}
 
 impl BlobId {
     /// The id with this digest.
@@ -33,53 +130,76 @@ impl BlobId {
     }
 }
 
-impl FromStr for BlobId {
-    type Err = BadId;
-
-    fn from_str(text: &str) -> Result<Self, BadId> {
-        let digits = text.as_bytes();
-        if digits.len() != 64 {
-            return Err(BadId);
-        }
-        let mut digest = [0; 32];
-        for (byte, pair) in digest.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-        }
-        Ok(Self(digest))
+impl PublicationId {
+    /// A new one from the system's random bytes.
+    ///
+    /// # Errors
+    /// The system has none.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        random().map(Self)
     }
 }
 
-fn nibble(digit: u8) -> Result<u8, BadId> {
-    match digit {
-        b'0'..=b'9' => Ok(digit - b'0'),
-        b'a'..=b'f' => Ok(digit - b'a' + 10),
-        _ => Err(BadId),
+impl UploadId {
+    /// The first half of a digest.
+    #[must_use]
+    pub fn from_digest(digest: &BlobId) -> Self {
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest.0[..16]);
+        Self(bytes)
     }
 }
 
-impl From<BlobId> for String {
-    fn from(id: BlobId) -> Self {
-        id.to_string()
+fn random<const N: usize>() -> Result<[u8; N], getrandom::Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The right to delete one publication, as text given out once.
+#[derive(Clone)]
+pub struct DeleteToken([u8; 32]);
+
+impl DeleteToken {
+    /// A new one from the system's random bytes.
+    ///
+    /// # Errors
+    /// The system has none.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        random().map(Self)
+    }
+
+    /// What is stored of it.
+    #[must_use]
+    pub fn hash(&self) -> TokenHash {
+        TokenHash::of(&self.to_string())
     }
 }
 
-impl TryFrom<String> for BlobId {
-    type Error = BadId;
-
-    fn try_from(text: String) -> Result<Self, BadId> {
-        text.parse()
-    }
-}
-
-impl fmt::Display for BlobId {
+impl fmt::Display for DeleteToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write_hex(&self.0, f)
     }
 }
 
-impl fmt::Debug for BlobId {
+impl fmt::Debug for DeleteToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BlobId({self})")
+        f.write_str("DeleteToken(..)")
+    }
+}
+
+impl TokenHash {
+    /// The hash of the text of a token.
+    #[must_use]
+    pub fn of(token: &str) -> Self {
+        use sha2::Digest as _;
+        Self(sha2::Sha256::digest(token.as_bytes()).into())
+    }
+
+    /// Whether both are equal, in a time that does not depend on where they differ.
+    #[must_use]
+    pub fn matches(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
     }
 }
 
@@ -93,10 +213,13 @@ mod tests {
         let text = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(id.to_string(), text);
         assert_eq!(text.parse(), Ok(id));
+        let id = PublicationId::random().expect("random bytes");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        assert_ne!(PublicationId::random().expect("random bytes"), id);
     }
 
     #[test]
-    fn anything_but_64_lower_case_hex_digits_is_refused() {
+    fn anything_but_lower_case_hex_digits_of_the_right_number_is_refused() {
         let good = BlobId::of(b"").to_string();
         let upper = good.to_uppercase();
         let long = format!("{good}0");
@@ -110,7 +233,21 @@ mod tests {
             &traversal,
             &"é".repeat(32),
         ] {
-            assert_eq!(text.parse::<BlobId>(), Err(BadId), "{text}");
+            assert!(text.parse::<BlobId>().is_err(), "{text}");
+            assert!(text.parse::<PublicationId>().is_err(), "{text}");
         }
+        let error = "x".parse::<PublicationId>().expect_err("too short");
+        assert_eq!(
+            error.to_string(),
+            "a publication id is 32 lower-case hex digits"
+        );
+    }
+
+    #[test]
+    fn a_token_is_known_by_its_hash_and_printed_by_no_debugger() {
+        let token = DeleteToken::random().expect("random bytes");
+        assert!(TokenHash::of(&token.to_string()).matches(&token.hash()));
+        assert!(!TokenHash::of("another").matches(&token.hash()));
+        assert!(!format!("{token:?}").contains(&token.to_string()[..8]));
     }
 }

@@ -1,75 +1,64 @@
-//! Artifacts by content hash, over any object store.
+//! Artifacts by content hash and their publications, over any object store.
 //!
-//! Input: a file that was spooled, hashed and checked; output: byte ranges and descriptions. Keys
-//! are `blobs/<sha256>` for the bytes and `meta/<sha256>.json` for the description. A blob is
-//! written whole by the store's own multipart upload, which publishes at its end, so a torn blob
-//! cannot exist; the description follows it, so whatever is listed can be read.
+//! Input: streams of bytes with the hash they must have; output: publications, lists, byte ranges.
+//! A blob is written by one multipart upload to its final key, which is completed only when hash
+//! and content agree, so a torn blob cannot exist and any number of servers share one bucket. A
+//! publication is written after its blob, its list entry last: whatever is listed can be read.
+//! [`keys`] has the layout.
 
-mod artifact;
+mod backend;
+mod catalog;
+mod error;
 mod id;
-mod intake;
+mod keys;
+mod parts;
+mod publication;
+mod publish;
+mod readable;
+mod receive;
+mod sweep;
+mod usage;
+mod writer;
 
-pub use artifact::{Artifact, ArtifactKind};
-pub use id::{BadId, BlobId};
-pub use intake::{IntakeError, take_in};
+pub use catalog::{ListQuery, Page};
+pub use error::{StoreError, Trouble};
+pub use id::{BadId, BlobId, DeleteToken, PublicationId, TokenHash, UploadId};
+pub use parts::{PART_BYTES, PARTS_MAX};
+pub use publication::{ArtifactKind, BadText, Draft, Facts, Lifetime, Publication, Visibility};
+pub use publish::{Published, Withdrawal};
+pub use receive::{BodyError, IntakeError, Limits, Received};
+pub use sweep::Swept;
 
 use std::ops::Range;
-use std::path::Path as FilePath;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use futures::{StreamExt as _, TryStreamExt as _};
-use object_store::local::LocalFileSystem;
-use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, WriteMultipart};
-use tokio::io::AsyncReadExt as _;
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _};
 
-/// Bytes read and uploaded at a time.
-const PART_BYTES: usize = 5 << 20;
+use backend::Backend;
+use catalog::Catalog;
+use readable::Readable;
+use usage::Usage;
 
-/// The object store failed, or holds something that is not ours.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The local folder cannot be made or opened.
-    #[error("cannot use the artifact folder {folder}: {cause}")]
-    Folder {
-        /// The folder.
-        folder: String,
-        /// What the system said.
-        cause: String,
-    },
-    /// A call to the object store failed.
-    #[error("the artifact store failed: {0}")]
-    Object(#[from] object_store::Error),
-    /// The spooled upload cannot be read back.
-    #[error("cannot read the spooled upload: {0}")]
-    Spool(#[from] std::io::Error),
-    /// A description is no description.
-    #[error("the description of artifact {id} is damaged: {cause}")]
-    Description {
-        /// The artifact.
-        id: String,
-        /// What the parser said.
-        cause: String,
-    },
-}
+/// Ranges up to this length are read in one call and answered from memory.
+const READ_AT_ONCE: u64 = 1 << 20;
 
-/// Artifacts in an object store.
+/// Artifacts and publications in an object store. Clones share everything.
 #[derive(Clone, Debug)]
 pub struct Store {
-    objects: Arc<dyn ObjectStore>,
+    backend: Backend,
+    catalog: Arc<Catalog>,
+    readable: Arc<Readable>,
+    intake: Arc<receive::Intake>,
+    usage: Arc<Usage>,
 }
 
 /// Part of a blob as a stream.
-pub struct BlobPart {
-    /// Length of the whole blob in bytes.
-    pub total: u64,
-    /// The bytes asked for.
-    pub stream: BoxStream<'static, Result<Bytes, object_store::Error>>,
-}
+pub type BlobPart = BoxStream<'static, Result<Bytes, object_store::Error>>;
 
 impl Store {
     /// Artifacts in a local folder, which is made if missing.
@@ -77,34 +66,74 @@ impl Store {
     /// # Errors
     /// The folder cannot be made or opened.
     pub fn local(folder: &FilePath) -> Result<Self, StoreError> {
-        let fail = |cause: String| {
-            let folder = folder.display().to_string();
-            StoreError::Folder { folder, cause }
-        };
-        std::fs::create_dir_all(folder).map_err(|error| fail(error.to_string()))?;
-        let objects = LocalFileSystem::new_with_prefix(folder).map_err(|e| fail(e.to_string()))?;
-        Ok(Self::over(Arc::new(objects)))
+        Backend::local(folder).map(|it| Self::with(it, Limits::default()))
     }
 
     /// Artifacts that live as long as the process.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self::over(Arc::new(InMemory::new()))
+        Self::with(Backend::in_memory(), Limits::default())
     }
 
-    /// Artifacts in any object store.
+    /// Artifacts in any object store whose lists are ordered by key.
     #[must_use]
     pub fn over(objects: Arc<dyn ObjectStore>) -> Self {
-        Self { objects }
+        Self::with(Backend::over(objects), Limits::default())
     }
 
-    /// Length of a blob in bytes, or `None` where there is none.
+    /// Artifacts at `s3://`, `gs://` or `az://` with bucket and prefix, or in a folder.
+    ///
+    /// # Errors
+    /// The name means nothing, the environment lacks credentials, or the folder cannot be made.
+    pub fn by_url(url: &str) -> Result<Self, StoreError> {
+        Backend::by_url(url).map(|it| Self::with(it, Limits::default()))
+    }
+
+    /// The same store with other limits for uploads.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self {
+            intake: Arc::new(receive::Intake::new(limits)),
+            ..self
+        }
+    }
+
+    fn with(backend: Backend, limits: Limits) -> Self {
+        let objects = Arc::clone(&backend.objects);
+        Self {
+            catalog: Arc::new(Catalog::new(objects, backend.ordered)),
+            readable: Arc::default(),
+            intake: Arc::new(receive::Intake::new(limits)),
+            usage: Arc::default(),
+            backend,
+        }
+    }
+
+    /// What uploads may take.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        self.intake.limits()
+    }
+
+    /// Bytes of all artifacts, as counted by the last sweep and by this server since.
+    #[must_use]
+    pub fn used_bytes(&self) -> u64 {
+        self.usage.stored()
+    }
+
+    /// Length of a blob in bytes, or `None` where there is none. Says nothing of who may read it.
     ///
     /// # Errors
     /// The store failed.
     pub async fn length(&self, id: BlobId) -> Result<Option<u64>, StoreError> {
-        match self.objects.head(&blob_key(id)).await {
-            Ok(meta) => Ok(Some(meta.size)),
+        if let Some(length) = self.readable.length(id) {
+            return Ok(Some(length));
+        }
+        match self.backend.objects.head(&keys::blob(id)).await {
+            Ok(meta) => {
+                self.readable.keep_length(id, meta.size);
+                Ok(Some(meta.size))
+            }
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -115,95 +144,56 @@ impl Store {
     /// # Errors
     /// The store failed, or there is no such blob.
     pub async fn read(&self, id: BlobId, range: Range<u64>) -> Result<BlobPart, StoreError> {
-        let options = if range.is_empty() {
-            GetOptions::default()
-        } else {
-            GetOptions {
-                range: Some(range.into()),
-                ..GetOptions::default()
-            }
-        };
-        let result = self.objects.get_opts(&blob_key(id), options).await?;
-        Ok(BlobPart {
-            total: result.meta.size,
-            stream: result.into_stream(),
-        })
-    }
-
-    /// Publishes the bytes of `spool` under the id of `artifact`: the blob, then its description.
-    ///
-    /// # Errors
-    /// The store or the spool failed; nothing is listed then.
-    pub async fn publish(&self, artifact: &Artifact, spool: &FilePath) -> Result<(), StoreError> {
-        let key = blob_key(artifact.sha256);
-        let mut file = tokio::fs::File::open(spool).await?;
-        let upload = self.objects.put_multipart(&key).await?;
-        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
-        let mut buffer = vec![0; PART_BYTES];
-        loop {
-            let count = file.read(&mut buffer).await?;
-            if count == 0 {
-                break;
-            }
-            upload.wait_for_capacity(2).await?;
-            upload.write(&buffer[..count]);
+        let (objects, key) = (&self.backend.objects, keys::blob(id));
+        if range.is_empty() {
+            return Ok(futures::stream::empty().boxed());
         }
-        upload.finish().await?;
-        let text = artifact.to_json();
-        self.objects
-            .put(&meta_key(artifact.sha256), text.into_bytes().into())
-            .await?;
-        Ok(())
-    }
-
-    /// The description of an artifact, or `None` where there is none.
-    ///
-    /// # Errors
-    /// The store failed, or the description is damaged.
-    pub async fn describe(&self, id: BlobId) -> Result<Option<Artifact>, StoreError> {
-        let result = match self.objects.get(&meta_key(id)).await {
-            Ok(result) => result,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        if range.end - range.start <= READ_AT_ONCE {
+            let bytes = objects.get_range(&key, range).await?;
+            return Ok(futures::stream::iter([Ok(bytes)]).boxed());
+        }
+        let options = GetOptions {
+            range: Some(range.into()),
+            ..GetOptions::default()
         };
-        Artifact::from_json(id, &result.bytes().await?).map(Some)
+        Ok(objects.get_opts(&key, options).await?.into_stream())
     }
 
-    /// The `limit` newest artifacts, newest first, and how many there are in all.
+    /// The file of a blob, where the store is a folder.
+    #[must_use]
+    pub fn path(&self, id: BlobId) -> Option<PathBuf> {
+        let folder = self.backend.folder.as_ref()?;
+        Some(folder.path.join(keys::BLOBS).join(id.to_string()))
+    }
+
+    /// One page of the public publications, newest first.
     ///
     /// # Errors
-    /// The store failed, or a description is damaged.
-    pub async fn list(&self, limit: usize) -> Result<(Vec<Artifact>, usize), StoreError> {
-        let mut found: Vec<_> = self
-            .objects
-            .list(Some(&Path::from("meta")))
-            .try_filter_map(|meta| async move {
-                let name = meta
-                    .location
-                    .filename()
-                    .and_then(|name| name.strip_suffix(".json"));
-                let id = name.and_then(|name| name.parse::<BlobId>().ok());
-                Ok(id.map(|id| (meta.last_modified, id)))
-            })
-            .try_collect()
-            .await?;
-        found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        let total = found.len();
-        found.truncate(limit);
-        let described = futures::stream::iter(found)
-            .map(|(_, id)| self.describe(id))
-            .buffered(16)
-            .try_filter_map(|artifact| async move { Ok(artifact) })
-            .try_collect()
-            .await?;
-        Ok((described, total))
+    /// The store failed.
+    pub async fn list(&self, query: &ListQuery) -> Result<Page, StoreError> {
+        self.catalog.refresh().await?;
+        Ok(self.catalog.page(query, now_ms()))
+    }
+
+    /// Whether the store answers within two seconds.
+    ///
+    /// # Errors
+    /// It does not, or says that it cannot be read.
+    pub async fn is_ready(&self) -> Result<(), StoreError> {
+        let key = keys::blob(BlobId::of(b""));
+        let asked = self.backend.objects.head(&key);
+        match tokio::time::timeout(Duration::from_secs(2), asked).await {
+            Ok(Ok(_) | Err(object_store::Error::NotFound { .. })) => Ok(()),
+            Ok(Err(error)) => Err(error.into()),
+            Err(_elapsed) => Err(StoreError::Slow),
+        }
     }
 }
 
-fn blob_key(id: BlobId) -> Path {
-    Path::from(format!("blobs/{id}"))
-}
-
-fn meta_key(id: BlobId) -> Path {
-    Path::from(format!("meta/{id}.json"))
+/// Milliseconds since 1970-01-01 UTC.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -66,7 +66,7 @@ impl Place {
         match self {
             Self::Landing => None,
             Self::Artifact(sha) => Some(format!("/api/artifacts/{sha}")),
-            Self::Publication(id) => Some(format!("/api/publications/{id}")),
+            Self::Publication(id) => Some(format!("/api/publications/{id}/content")),
             Self::Address(url) => Some(url.clone()),
         }
     }
@@ -115,7 +115,7 @@ mod tests {
             "/p/0123456789abcdef0123456789abcdef",
             "",
             "/p/0123456789abcdef0123456789abcdef",
-            Some("/api/publications/0123456789abcdef0123456789abcdef"),
+            Some("/api/publications/0123456789abcdef0123456789abcdef/content"),
         );
         let alias = format!("?url={}", encoded(&format!("{ORIGIN}{api}")));
         check("/", &alias, &artifact, Some(&api));

@@ -1,120 +1,11 @@
-//! The artifact host without a socket: pages, headers, uploads, ranges, revalidation, bad input.
+//! Pages, headers, uploads, ranges, revalidation, bad input.
 
-use analytics::synth::{SynthOptions, generate};
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Method, Request, StatusCode};
+use axum::body::Body;
+use axum::http::{Method, Request, StatusCode};
+use server::Config;
 use server::store::{BlobId, Store};
-use server::{Config, HostPolicy, app};
-use tower::ServiceExt as _;
 
-/// An answer, read whole.
-#[derive(Debug)]
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn header(&self, name: &str) -> &str {
-        self.headers
-            .get(name)
-            .map_or("", |value| value.to_str().expect("visible ASCII"))
-    }
-
-    fn text(&self) -> &str {
-        str::from_utf8(&self.body).expect("UTF-8")
-    }
-
-    fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.body).expect("JSON")
-    }
-}
-
-struct Host {
-    app: Router,
-}
-
-impl Host {
-    fn new() -> Self {
-        Self::with_limit(1 << 20)
-    }
-
-    fn with_limit(upload_bytes_max: u64) -> Self {
-        let hosts = HostPolicy::Loopback;
-        Self {
-            app: app(Config {
-                store: Store::in_memory(),
-                upload_bytes_max,
-                hosts,
-            }),
-        }
-    }
-
-    async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self
-            .app
-            .clone()
-            .oneshot(request)
-            .await
-            .expect("the service answers");
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX)
-            .await
-            .expect("the body is read")
-            .to_vec();
-        Answer {
-            status: parts.status,
-            headers: parts.headers,
-            body,
-        }
-    }
-
-    async fn call(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let mut request = Request::builder().method(method).uri(path);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        self.send(request.body(Body::empty()).expect("a request"))
-            .await
-    }
-
-    async fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
-        self.call(Method::GET, path, headers).await
-    }
-
-    async fn put(&self, id: &str, body: Vec<u8>) -> Answer {
-        let path = format!("/api/artifacts/{id}");
-        self.send(Request::put(path).body(body.into()).expect("a request"))
-            .await
-    }
-
-    /// A host with one profile, its path and its bytes.
-    async fn with_profile() -> (Self, String, Vec<u8>) {
-        let host = Self::new();
-        let bytes = profile(7);
-        let id = BlobId::of(&bytes).to_string();
-        assert_eq!(
-            host.put(&id, bytes.clone()).await.status,
-            StatusCode::CREATED
-        );
-        (host, format!("/api/artifacts/{id}"), bytes)
-    }
-}
-
-/// A small valid profile.
-fn profile(seed: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let options = SynthOptions {
-        samples: 500,
-        tiles: 8,
-        seed,
-        ..SynthOptions::default()
-    };
-    generate(&options, &mut |piece| bytes.extend_from_slice(piece)).expect("a small profile");
-    bytes
-}
+use crate::support::{Host, profile};
 
 #[tokio::test]
 async fn every_address_of_a_profile_is_the_same_page() {
@@ -182,7 +73,8 @@ async fn pages_may_run_their_own_code_only_and_data_may_run_nothing() {
     for path in [
         "/",
         "/style.css",
-        "/api/artifacts",
+        "/api/publications",
+        "/health",
         "/nothing",
         "/api/nothing",
         &blob,
@@ -207,8 +99,12 @@ async fn an_upload_is_published_once_and_listed() {
     let id = BlobId::of(&bytes).to_string();
     let first = host.put(&id, bytes.clone()).await;
     assert_eq!(first.status, StatusCode::CREATED, "{}", first.text());
-    assert_eq!(first.header("location"), format!("/api/artifacts/{id}"));
-    let artifact = first.json();
+    let mut artifact = first.json();
+    let publication = format!("/api/publications/{}", first.field("id"));
+    assert_eq!(first.header("location"), publication);
+    assert_eq!(first.field("deleteToken").len(), 64);
+    // The token is shown once.
+    artifact["deleteToken"] = serde_json::Value::Null;
     assert_eq!(artifact["sha256"], id.as_str());
     assert_eq!(artifact["kind"], "profile");
     assert_eq!(artifact["bytes"], bytes.len());
@@ -223,10 +119,15 @@ async fn an_upload_is_published_once_and_listed() {
         (second.status, second.json()),
         (StatusCode::OK, artifact.clone())
     );
-    let list = host.get("/api/artifacts", &[]).await.json();
+    let list = host.get("/api/publications", &[]).await.json();
+    let mut listed = artifact.clone();
+    listed
+        .as_object_mut()
+        .expect("an object")
+        .remove("deleteToken");
     assert_eq!(
         list,
-        serde_json::json!({"artifacts": [artifact], "total": 1})
+        serde_json::json!({"publications": [listed], "total": 1, "next": null})
     );
 }
 
@@ -237,10 +138,10 @@ async fn the_list_is_bounded_and_says_how_many_there_are() {
         let bytes = profile(seed);
         host.put(&BlobId::of(&bytes).to_string(), bytes).await;
     }
-    let list = host.get("/api/artifacts?limit=2", &[]).await.json();
-    assert_eq!(list["artifacts"].as_array().map(Vec::len), Some(2));
+    let list = host.get("/api/publications?limit=2", &[]).await.json();
+    assert_eq!(list["publications"].as_array().map(Vec::len), Some(2));
     assert_eq!(list["total"], 3);
-    let bad = host.get("/api/artifacts?limit=many", &[]).await;
+    let bad = host.get("/api/publications?limit=many", &[]).await;
     assert_eq!(bad.status, StatusCode::BAD_REQUEST);
 }
 
@@ -377,7 +278,7 @@ async fn nothing_is_published_unless_hash_and_content_agree() {
         let path = format!("/api/artifacts/{id}");
         assert_eq!(host.get(&path, &[]).await.status, StatusCode::NOT_FOUND);
     }
-    assert_eq!(host.get("/api/artifacts", &[]).await.json()["total"], 0);
+    assert_eq!(host.total().await, 0);
 }
 
 #[tokio::test]
@@ -457,11 +358,11 @@ async fn unknown_calls_and_methods_are_refused() {
 async fn another_host_name_is_turned_away() {
     let host = Host::new();
     let evil = host
-        .get("/api/artifacts", &[("host", "evil.example:7472")])
+        .get("/api/publications", &[("host", "evil.example:7472")])
         .await;
     assert_eq!(evil.status, StatusCode::MISDIRECTED_REQUEST);
     let own = host
-        .get("/api/artifacts", &[("host", "127.0.0.1:7472")])
+        .get("/api/publications", &[("host", "127.0.0.1:7472")])
         .await;
     assert_eq!(own.status, StatusCode::OK);
 }
@@ -473,9 +374,7 @@ async fn a_local_folder_keeps_artifacts_across_servers() {
     let id = BlobId::of(&bytes).to_string();
     let open = || {
         let store = Store::local(folder.path()).expect("the folder is used");
-        Host {
-            app: app(Config::loopback(store)),
-        }
+        Host::of(Config::loopback(store))
     };
     assert_eq!(
         open().put(&id, bytes.clone()).await.status,
@@ -483,5 +382,5 @@ async fn a_local_folder_keeps_artifacts_across_servers() {
     );
     let again = open().get(&format!("/api/artifacts/{id}"), &[]).await;
     assert_eq!((again.status, again.body), (StatusCode::OK, bytes));
-    assert_eq!(open().get("/api/artifacts", &[]).await.json()["total"], 1);
+    assert_eq!(open().total().await, 1);
 }

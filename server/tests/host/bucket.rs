@@ -1,0 +1,194 @@
+//! Two servers on one bucket, which a real S3 implementation serves over HTTP; then the same while
+//! one call in five fails.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use hyper_util::rt::TokioIo;
+use object_store::RetryConfig;
+use object_store::aws::AmazonS3Builder;
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use tokio::net::TcpListener;
+
+use crate::support::{Host, profile, profile_of, sha};
+
+/// A bucket on a loopback port.
+struct Bucket {
+    address: SocketAddr,
+    _folder: tempfile::TempDir,
+    failed: Arc<AtomicU64>,
+}
+
+impl Bucket {
+    /// Serves a bucket; every `fails`-th call is answered 503, none where 0.
+    async fn start(fails: u64) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("profiles")).expect("a bucket");
+        let files = s3s_fs::FileSystem::new(folder.path()).expect("a file system");
+        let mut builder = S3ServiceBuilder::new(files);
+        builder.set_auth(SimpleAuth::from_single("key", "secret"));
+        let service = builder.build();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let failed = Arc::new(AtomicU64::new(0));
+        let calls = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&failed);
+        tokio::spawn(async move {
+            while let Ok((socket, _)) = listener.accept().await {
+                let (service, calls) = (service.clone(), Arc::clone(&calls));
+                let failed = Arc::clone(&counted);
+                tokio::spawn(serve(socket, service, calls, failed, fails));
+            }
+        });
+        Self {
+            address,
+            _folder: folder,
+            failed,
+        }
+    }
+
+    /// A host that keeps its artifacts here.
+    fn host(&self) -> Host {
+        let retry = RetryConfig {
+            max_retries: 8,
+            retry_timeout: Duration::from_secs(60),
+            ..RetryConfig::default()
+        };
+        let bucket = AmazonS3Builder::new()
+            .with_endpoint(format!("http://{}", self.address))
+            .with_allow_http(true)
+            .with_region("us-east-1")
+            .with_bucket_name("profiles")
+            .with_access_key_id("key")
+            .with_secret_access_key("secret")
+            .with_retry(retry)
+            .build();
+        Host::over(Arc::new(bucket.expect("a bucket")))
+    }
+}
+
+async fn serve(
+    socket: tokio::net::TcpStream,
+    service: S3Service,
+    calls: Arc<AtomicU64>,
+    failed: Arc<AtomicU64>,
+    fails: u64,
+) {
+    let answer = hyper::service::service_fn(move |request: hyper::Request<_>| {
+        let call = calls.fetch_add(1, Ordering::Relaxed);
+        let fail = fails > 0 && call % fails == 0;
+        failed.fetch_add(u64::from(fail), Ordering::Relaxed);
+        let service = service.clone();
+        async move {
+            if fail {
+                let mut refused = hyper::Response::new(s3s::Body::empty());
+                *refused.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                return Ok::<_, Infallible>(refused);
+            }
+            let request = request.map(s3s::Body::from);
+            Ok(service.call(request).await.unwrap_or_else(|error| {
+                panic!("the bucket broke down: {error:?}");
+            }))
+        }
+    });
+    let connection = hyper::server::conn::http1::Builder::new();
+    // A client that closes its end is no failure of the test.
+    let _closed = connection
+        .serve_connection(TokioIo::new(socket), answer)
+        .await;
+}
+
+fn provider() {
+    // It fails only where another test has installed it.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+}
+
+#[tokio::test]
+async fn two_servers_share_a_bucket() {
+    provider();
+    let bucket = Bucket::start(0).await;
+    let (one, other) = (bucket.host(), bucket.host());
+    assert_eq!(other.total().await, 0);
+    let bytes = profile(1);
+    let id = sha(&bytes);
+    let made = one.put(&format!("{id}?title=first"), bytes.clone()).await;
+    let made = made.expect(StatusCode::CREATED);
+    let path = format!("/api/artifacts/{id}");
+    assert_eq!(
+        other.get(&path, &[]).await.expect(StatusCode::OK).body,
+        bytes
+    );
+    let part = other.get(&path, &[("range", "bytes=-64")]).await;
+    assert_eq!(part.body, bytes[bytes.len() - 64..]);
+    until(async || other.total().await == 1).await;
+    let both = profile(2);
+    let (a, b) = (
+        format!("{}?title=a", sha(&both)),
+        format!("{}?title=b", sha(&both)),
+    );
+    let (a, b) = tokio::join!(one.put(&a, both.clone()), other.put(&b, both.clone()));
+    let (a, _b) = (a.expect(StatusCode::CREATED), b.expect(StatusCode::CREATED));
+    other
+        .delete(&a.field("id"), &a.field("deleteToken"))
+        .await
+        .expect(StatusCode::NO_CONTENT);
+    for host in [&one, &other] {
+        let path = format!("/api/artifacts/{}", sha(&both));
+        assert_eq!(host.get(&path, &[]).await.expect(StatusCode::OK).body, both);
+    }
+    // A deletion by one is obeyed by the other once it no longer believes what it found.
+    other
+        .delete(&made.field("id"), &made.field("deleteToken"))
+        .await;
+    until(async || one.get(&path, &[]).await.status == StatusCode::NOT_FOUND).await;
+    one.store.sweep(Duration::ZERO).await.expect("a sweep");
+    assert_eq!(one.store.used_bytes(), both.len() as u64);
+    let query = other
+        .get(&format!("/api/artifacts/{}/query", sha(&both)), &[])
+        .await;
+    assert_eq!(
+        query.expect(StatusCode::OK).json()["schema"],
+        "ipu-stack/profile-query/1"
+    );
+}
+
+#[tokio::test]
+async fn a_bucket_that_fails_one_call_in_five_loses_nothing() {
+    provider();
+    let bucket = Bucket::start(5).await;
+    let host = bucket.host();
+    for seed in 0..4 {
+        // More than one part of 5 MiB each.
+        let bytes = if seed == 0 {
+            profile_of(3_000_000, seed)
+        } else {
+            profile(seed)
+        };
+        let answer = host.put(&sha(&bytes), bytes.clone()).await;
+        answer.expect(StatusCode::CREATED);
+        let path = format!("/api/artifacts/{}", sha(&bytes));
+        let whole = host.get(&path, &[]).await.expect(StatusCode::OK);
+        assert!(whole.body == bytes, "what comes back is what was sent");
+    }
+    assert_eq!(host.total().await, 4);
+    assert!(
+        bucket.failed.load(Ordering::Relaxed) > 5,
+        "the bucket has failed"
+    );
+}
+
+/// Waits until it is so.
+async fn until(so: impl AsyncFn() -> bool) {
+    for _ in 0..300 {
+        if so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it did not come to pass");
+}

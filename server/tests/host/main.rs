@@ -1,0 +1,12 @@
+//! The artifact host: requests without a socket, real sockets, real processes, a real bucket.
+
+mod bucket;
+mod client;
+mod faults;
+mod http;
+mod kill;
+mod openapi;
+mod parts;
+mod publications;
+mod sockets;
+mod support;

@@ -1,0 +1,219 @@
+//! Over real sockets: clients that dawdle, heads that are wrong, stopping, precompressed files.
+
+use std::time::Duration;
+
+use server::http::{ClientLimits, Connections};
+use server::store::{Limits, Store};
+use server::{Config, LocalServer, spawn_local};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::support::{profile, profile_of, sha};
+
+async fn connect(server: &LocalServer) -> TcpStream {
+    let url = server.url();
+    let address = url.strip_prefix("http://").expect("an HTTP address");
+    TcpStream::connect(address)
+        .await
+        .expect("the server listens")
+}
+
+/// Sends text and reads until the server closes.
+async fn exchange(server: &LocalServer, text: &str) -> String {
+    let mut socket = connect(server).await;
+    // A server that refuses may close before all of it is sent.
+    let _sent = socket.write_all(text.as_bytes()).await;
+    read_all(&mut socket).await
+}
+
+async fn read_all(socket: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    // A reset after the answer is an end too.
+    let _ended = socket.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn dawdling(window: Duration) -> Config {
+    let limits = Limits {
+        window,
+        window_bytes: 1 << 20,
+        slots: 1,
+        ..Limits::default()
+    };
+    let mut config = Config::loopback(Store::in_memory().with_limits(limits));
+    config.connections = Connections {
+        head: Duration::from_millis(200),
+        drain: Duration::from_secs(20),
+        ..Connections::default()
+    };
+    config
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_and_an_idle_connection_are_closed() {
+    let server = spawn_local(dawdling(Duration::from_secs(9)), 0)
+        .await
+        .expect("a port");
+    let dawdle = async |mut socket: TcpStream| {
+        // A byte now and then would keep a plain idle timeout from ever firing.
+        for byte in b"GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: "
+            .iter()
+            .cycle()
+            .take(400)
+        {
+            if socket.write_all(&[*byte]).await.is_err() {
+                return true;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        false
+    };
+    let slow = tokio::spawn(dawdle(connect(&server).await));
+    let mut idle = connect(&server).await;
+    let closed = tokio::time::timeout(Duration::from_secs(30), read_all(&mut idle)).await;
+    assert!(closed.is_ok(), "the idle connection stays open");
+    assert!(slow.await.expect("it ends"), "the slow head is still read");
+}
+
+#[tokio::test]
+async fn a_body_that_drips_is_given_up_and_frees_its_slot() {
+    let server = spawn_local(dawdling(Duration::from_millis(150)), 0)
+        .await
+        .expect("a port");
+    let bytes = profile(1);
+    let head = format!(
+        "PUT /api/artifacts/{} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 5000000\r\n\r\n",
+        sha(&bytes)
+    );
+    let mut drip = connect(&server).await;
+    drip.write_all(head.as_bytes()).await.expect("it is sent");
+    drip.write_all(&bytes[..200]).await.expect("it is sent");
+    let mut answer = [0; 12];
+    let read = drip.read_exact(&mut answer);
+    let read = tokio::time::timeout(Duration::from_secs(30), read).await;
+    read.expect("it is given up").expect("an answer");
+    assert_eq!(&answer, b"HTTP/1.1 408");
+    let put = format!(
+        "PUT /api/artifacts/{} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n",
+        sha(&bytes),
+        bytes.len()
+    );
+    let mut next = connect(&server).await;
+    next.write_all(put.as_bytes()).await.expect("it is sent");
+    next.write_all(&bytes).await.expect("it is sent");
+    assert!(read_all(&mut next).await.starts_with("HTTP/1.1 201"));
+}
+
+#[tokio::test]
+async fn a_stop_lets_an_upload_end_and_takes_no_more() {
+    let server = spawn_local(dawdling(Duration::from_secs(9)), 0)
+        .await
+        .expect("a port");
+    let address = server.url();
+    let bytes = profile_of(200_000, 2);
+    let head = format!(
+        "PUT /api/artifacts/{} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: {}\r\n\r\n",
+        sha(&bytes),
+        bytes.len()
+    );
+    let mut upload = connect(&server).await;
+    upload.write_all(head.as_bytes()).await.expect("it is sent");
+    let (front, back) = bytes.split_at(bytes.len() / 2);
+    upload.write_all(front).await.expect("it is sent");
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let stopping = tokio::spawn(server.stop());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let host = address.strip_prefix("http://").expect("an HTTP address");
+    assert!(
+        TcpStream::connect(host).await.is_err(),
+        "it takes connections"
+    );
+    upload.write_all(back).await.expect("it is sent");
+    let answer = read_all(&mut upload).await;
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    stopping.await.expect("it ends").expect("it stops");
+}
+
+#[tokio::test]
+async fn heads_that_smuggle_or_inject_are_refused() {
+    let server = spawn_local(dawdling(Duration::from_secs(9)), 0)
+        .await
+        .expect("a port");
+    let long = "x".repeat(200_000);
+    for head in [
+        "GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: a\nb\r\r\n\r\n".to_owned(),
+        "GET /\0 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".to_owned(),
+        format!("GET /?{long} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n"),
+        format!("GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: {long}\r\n\r\n"),
+        "POST /api/publications HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 5\r\n\
+         content-length: 6\r\n\r\nhello!"
+            .to_owned(),
+    ] {
+        let answer = exchange(&server, &head).await;
+        let status = answer.get(9..12).unwrap_or("none");
+        assert!(
+            status.starts_with('4'),
+            "{}: {status}",
+            &head[..40.min(head.len())]
+        );
+    }
+    let path = "/a/x%0d%0aset-cookie:%20a=b";
+    let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    assert!(
+        !exchange(&server, &head)
+            .await
+            .to_lowercase()
+            .contains("set-cookie")
+    );
+}
+
+#[tokio::test]
+async fn one_client_has_as_many_connections_as_it_may() {
+    let mut config = Config::loopback(Store::in_memory());
+    config.clients = ClientLimits {
+        connections: Some(3),
+        ..ClientLimits::default()
+    };
+    let server = spawn_local(config, 0).await.expect("a port");
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        open.push(connect(&server).await);
+    }
+    let get = "GET /health HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n";
+    // The listener may not have seen the three yet, but it sees them in order.
+    assert_eq!(exchange(&server, get).await, "");
+    open.clear();
+    let mut tries = 0;
+    while !exchange(&server, get).await.starts_with("HTTP/1.1 200") {
+        tries += 1;
+        assert!(tries < 200, "the connections still count");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn files_of_the_viewer_are_sent_compressed_to_whoever_takes_it() {
+    let server = spawn_local(Config::loopback(Store::in_memory()), 0)
+        .await
+        .expect("a port");
+    let get = |coding: &str| {
+        format!(
+            "GET /style.css HTTP/1.1\r\nhost: 127.0.0.1\r\naccept-encoding: {coding}\r\n\
+             connection: close\r\n\r\n"
+        )
+    };
+    let plain = exchange(&server, &get("identity")).await;
+    let packed = exchange(&server, &get("gzip")).await;
+    assert!(!plain.contains("content-encoding"), "{plain}");
+    assert!(packed.contains("content-encoding: gzip"), "{packed}");
+    for answer in [&plain, &packed] {
+        assert!(answer.contains("vary: accept-encoding"));
+    }
+    let [plain, packed] = [plain, packed].map(|answer| {
+        let (_, rest) = answer.split_once("content-length: ").expect("a length");
+        let digits = rest.split('\r').next().expect("an end of the line");
+        digits.parse::<u32>().expect("a number")
+    });
+    assert!(packed < plain / 2, "{packed} of {plain} bytes");
+}
