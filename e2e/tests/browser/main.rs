@@ -9,4 +9,5 @@ mod offline;
 mod open;
 mod pictures;
 mod selection;
+mod share;
 mod table;
