@@ -1,9 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 pub mod aggregate;
+pub mod barriers;
 #[cfg(feature = "chart")]
 pub mod chart;
 pub mod clock;
+pub mod critical;
+pub mod diff;
+#[cfg(feature = "export")]
+pub mod export;
 #[cfg(feature = "fixtures")]
 pub mod fixtures;
 pub mod format;

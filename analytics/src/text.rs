@@ -24,6 +24,31 @@ pub fn cycles(cycles: Cycles) -> String {
     count(cycles.get())
 }
 
+/// A change in cycles: grouped, with its sign; zero has none.
+#[must_use]
+pub fn signed(change: i64) -> String {
+    let size = count(change.unsigned_abs());
+    match change {
+        0 => size,
+        change if change > 0 => format!("+{size}"),
+        _ => format!("-{size}"),
+    }
+}
+
+/// A change as a percentage of `before`, one decimal, with its sign; empty where `before` is zero.
+#[must_use]
+pub fn signed_percent(change: i64, before: u64) -> String {
+    let Some(fraction) = ratio(float(change.unsigned_abs()), before) else {
+        return String::new();
+    };
+    let sign = match change {
+        0 => "",
+        change if change > 0 => "+",
+        _ => "-",
+    };
+    format!("{sign}{}", percent(Some(fraction)))
+}
+
 /// Work in issue-cycles, grouped, one decimal where it is not whole.
 #[must_use]
 pub fn work(work: Option<Work>) -> String {
@@ -121,6 +146,16 @@ mod tests {
         }
         assert_eq!(thin(&count(u64::MAX)), "18_446_744_073_709_551_615");
         assert_eq!(thin(&decimal(1234.5, 1)), "1_234.5");
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        assert_eq!(signed(0), "0");
+        assert_eq!(signed(12), "+12");
+        assert_eq!(signed(-12), "-12");
+        assert_eq!(signed_percent(-5, 100), "-5.0 %");
+        assert_eq!(signed_percent(5, 100), "+5.0 %");
+        assert_eq!(signed_percent(5, 0), "");
     }
 
     #[test]

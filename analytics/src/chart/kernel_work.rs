@@ -4,10 +4,11 @@ use plotters::backend::DrawingBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind};
 use plotters::element::Rectangle;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, RGBColor, TextStyle};
+use plotters::style::text_anchor::{HPos, VPos};
+use plotters::style::{Color, RGBColor};
 
 use super::Theme;
+use super::paint::{pixel, style};
 use crate::aggregate::float;
 use crate::query::{Group, QueryResult};
 use crate::text;
@@ -84,21 +85,6 @@ fn draw_bar<DB: DrawingBackend>(
     let numbers = format!("{} cycles, {efficiency}", text::cycles(it.work_cycles));
     let at = (names + measured + 8, middle);
     area.draw_text(&numbers, &style(&theme.text, HPos::Left, VPos::Center), at)
-}
-
-fn style(colour: &RGBColor, horizontal: HPos, vertical: VPos) -> TextStyle<'_> {
-    let font = ("sans-serif", 13).into_font();
-    TextStyle::from(font)
-        .color(colour)
-        .pos(Pos::new(horizontal, vertical))
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a float-to-int cast saturates"
-)]
-fn pixel(value: f64) -> i32 {
-    value.round() as i32
 }
 
 #[cfg(test)]

@@ -4,9 +4,16 @@
 //! line brings an SVG backend, the page a canvas backend. Numbers become text in [`crate::text`]
 //! only.
 
+mod histogram;
 mod kernel_work;
+mod paint;
+mod tile_map;
+mod waterfall;
 
+pub use histogram::duration_histogram;
 pub use kernel_work::kernel_work;
+pub use tile_map::tile_map;
+pub use waterfall::phase_waterfall;
 
 use plotters::style::RGBColor;
 

@@ -19,23 +19,12 @@ pub(crate) fn decode(
     ordinal: u64,
 ) -> Result<Vec<ExchangeActivity>, DecodeError> {
     let physical = report.tiles[tile as usize].tile.get();
-    let first_page = report.chunks.len();
     for (index, entry) in report.activity_chunks.iter().enumerate() {
         if !entry.tiles.contains(&tile) {
             continue;
         }
-        let page = &report.pages[first_page + index];
-        let range = entry.bytes;
-        let bytes = page
-            .bytes
-            .as_ref()
-            .ok_or(DecodeError::PageMissing { range })?;
-        let record = Record::read(bytes, range.start)?;
-        let place = record.place;
-        let Some(body::Activities(chunk)) = record.which()? else {
-            return Err(place.corrupt("the index calls it an activity chunk"));
-        };
-        let chunk = chunk.map_err(place.wire())?;
+        let record = page(report, index)?;
+        let (chunk, place) = (chunk(&record)?, record.place);
         let list = find(chunk, physical, ordinal).map_err(place.wire())?;
         if let Some(list) = list {
             let all = unpack(chunk).map_err(place.wire())?;
@@ -54,19 +43,9 @@ pub(crate) fn visit(
     report: &ProfileReport,
     visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
 ) -> Result<(), DecodeError> {
-    let pages = &report.pages[report.chunks.len()..];
-    for (entry, page) in report.activity_chunks.iter().zip(pages) {
-        let range = entry.bytes;
-        let bytes = page
-            .bytes
-            .as_ref()
-            .ok_or(DecodeError::PageMissing { range })?;
-        let record = Record::read(bytes, range.start)?;
-        let place = record.place;
-        let Some(body::Activities(chunk)) = record.which()? else {
-            return Err(place.corrupt("the index calls it an activity chunk"));
-        };
-        let chunk = chunk.map_err(place.wire())?;
+    for index in 0..report.activity_chunks.len() {
+        let record = page(report, index)?;
+        let (chunk, place) = (chunk(&record)?, record.place);
         let all = unpack(chunk).map_err(place.wire())?;
         let all = all.map_err(|problem| place.corrupt(problem))?;
         let tiles = chunk.get_tiles().map_err(place.wire())?;
@@ -85,6 +64,26 @@ pub(crate) fn visit(
         }
     }
     Ok(())
+}
+
+/// The record of activity chunk `index`.
+fn page(report: &ProfileReport, index: usize) -> Result<Record<'_>, DecodeError> {
+    let range = report.activity_chunks[index].bytes;
+    let page = &report.pages[report.chunks.len() + index];
+    let bytes = page.bytes.as_ref();
+    Record::read(
+        bytes.ok_or(DecodeError::PageMissing { range })?,
+        range.start,
+    )
+}
+
+/// What an activity record holds.
+fn chunk<'r>(record: &'r Record<'_>) -> Result<activity_chunk::Reader<'r>, DecodeError> {
+    let place = record.place;
+    match record.which()? {
+        Some(body::Activities(chunk)) => chunk.map_err(place.wire()),
+        _ => Err(place.corrupt("the index calls it an activity chunk")),
+    }
 }
 
 /// Which activities of the chunk belong to a sample.

@@ -21,6 +21,7 @@ mod range;
 mod record;
 pub mod row;
 mod samples;
+mod slice;
 mod sniff;
 mod tables;
 mod write;
@@ -29,6 +30,7 @@ pub use check::{Checked, StreamCheck};
 pub use error::{DecodeError, WriteError};
 pub use open::{OpenMode, OpenStep, Opener, open_bytes, open_slice};
 pub use range::ByteRange;
+pub use slice::{SliceError, SliceOptions, slice};
 pub use sniff::{FileKind, sniff};
 pub use write::ProfileWriter;
 

@@ -8,6 +8,7 @@ mod overview;
 mod report;
 pub mod step;
 mod tables;
+mod walk;
 
 pub use chunk::{ChunkEntry, ChunkScratch, TileSpan};
 pub use overview::{KernelSummary, Overview, Summary};
@@ -16,6 +17,9 @@ pub use report::{Condition, ProfileReport};
 pub use step::{ActivityKind, ExchangeActivity, SampleKind, StepDescriptor, WorkEstimate};
 pub use tables::{EstimateRow, PhaseKey, StepRow, StepView, TileEntry};
 pub(crate) use tables::{MetadataTable, StringTable};
+pub use walk::Sample;
+#[cfg(feature = "export")]
+pub(crate) use walk::visit_chunk;
 
 /// How finely a run was sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

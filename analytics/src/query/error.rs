@@ -12,6 +12,14 @@ pub enum QueryError {
     /// Grouping by metadata without saying by which name: the caller's fault.
     #[error("grouping by metadata needs a metadata name: give --metadata-key NAME")]
     MetadataKeyMissing,
+    /// A value that should be a number: the caller's fault.
+    #[error("`{found}` is no number for {word}: give digits")]
+    NotANumber {
+        /// The word that it is the value of.
+        word: String,
+        /// The value.
+        found: String,
+    },
     /// A word that is none of the known names: the caller's fault.
     #[error("unknown {what} `{found}`: use one of {known}")]
     UnknownName {

@@ -8,17 +8,21 @@ mod detail;
 mod error;
 mod filter;
 mod group;
+mod histogram;
 mod model;
 mod names;
 mod sort;
 mod warn;
+mod words;
 
 pub use error::QueryError;
+pub use histogram::{Bin, Histogram, histogram};
 pub use model::{
     Filter, Group, GroupBy, GroupKey, MetadataFilter, Query, QueryResult, SampleDetail,
 };
 pub use names::{GROUP_BY_NAMES, KIND_NAMES, clock_from_name, kind_from_name, sort_key_from_name};
 pub use sort::SortKey;
+pub use words::WORDS;
 
 pub(crate) use detail::detail;
 pub(crate) use group::place_name;

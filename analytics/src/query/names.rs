@@ -91,7 +91,8 @@ pub fn sort_key_from_name(name: &str) -> Result<SortKey, QueryError> {
     SortKey::from_name(name).ok_or_else(|| unknown("sort key", name, &known))
 }
 
-fn unknown(what: &'static str, found: &str, known: &[&str]) -> QueryError {
+/// A word that means nothing, with those that would.
+pub(super) fn unknown(what: &'static str, found: &str, known: &[&str]) -> QueryError {
     QueryError::UnknownName {
         what,
         found: found.to_owned(),

@@ -106,6 +106,19 @@ impl SortKey {
         exact.or_else(|| Self::ALL.iter().copied().find(is_named))
     }
 
+    /// Whether the figure is a fraction, shown as a percentage.
+    #[must_use]
+    pub const fn is_fraction(self) -> bool {
+        matches!(
+            self,
+            Self::UsefulEfficiency
+                | Self::WorkCycleFraction
+                | Self::LaneOccupancy
+                | Self::DeviceUseful
+                | Self::Coverage
+        )
+    }
+
     /// The order of two groups.
     #[must_use]
     pub fn compare(self, a: &Group, b: &Group) -> Ordering {

@@ -40,6 +40,26 @@ pub(crate) fn table(header: &[(&str, Align)], rows: &[Vec<String>], widest: usiz
     text
 }
 
+/// The same as a Markdown table. Names are whole; bars in them are escaped.
+pub(crate) fn markdown(header: &[(&str, Align)], rows: &[Vec<String>]) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| {
+        let cells: Vec<String> = cells.collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let mut text = line(&mut header.iter().map(|(name, _)| (*name).to_owned()));
+    text.push_str(&line(&mut header.iter().map(|(_, align)| match align {
+        Align::Left => "---".to_owned(),
+        Align::Right => "---:".to_owned(),
+    })));
+    for row in rows {
+        let cells = row
+            .iter()
+            .map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+        text.push_str(&line(&mut { cells }));
+    }
+    text
+}
+
 fn pad(cell: &str, width: usize, align: Align) -> String {
     let spaces = " ".repeat(width.saturating_sub(cell.chars().count()));
     match align {
@@ -63,6 +83,16 @@ fn shorten(cell: &str, widest: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn markdown_keeps_names_whole_and_escapes_bars() {
+        let header = [("name", Align::Left), ("n", Align::Right)];
+        let rows = [vec!["a|b".to_owned(), "10".to_owned()]];
+        assert_eq!(
+            markdown(&header, &rows),
+            "| name | n |\n| --- | ---: |\n| a\\|b | 10 |\n"
+        );
+    }
 
     #[test]
     fn columns_align_and_long_names_lose_their_middle() {

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses its own part")]
 
+pub(crate) mod bsp;
 pub(crate) mod naive;
 pub(crate) mod strategy;
 

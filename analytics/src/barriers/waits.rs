@@ -1,0 +1,187 @@
+//! Who made whom wait: boundaries in, waits of tiles and boundaries and their causes out.
+
+use std::collections::BTreeMap;
+
+use super::boundary::{Arrivals, Boundaries, Boundary, is_member};
+use super::{Barrier, BarrierReport, Culprit, LateWork, TileWaits};
+use crate::format::DecodeError;
+use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
+
+/// What the second pass gathers.
+struct Split<'a> {
+    report: &'a ProfileReport,
+    boundaries: &'a Boundaries,
+    tiles: Vec<TileWaits>,
+    /// By boundary: tile-cycles of waiting.
+    waiting: Vec<u64>,
+    /// By boundary: what the last tile ran, as rows of the kernel and operation tables.
+    late: Vec<Option<Ran>>,
+    /// By tile: what it ran since its boundary before; only for tiles that are last somewhere.
+    ran: Vec<Option<Vec<Ran>>>,
+    arrivals: Arrivals,
+}
+
+/// Cycles of one kernel for one operation.
+#[derive(Clone, Copy, Debug)]
+struct Ran {
+    kernel: u32,
+    operation: u32,
+    cycles: u64,
+}
+
+/// Splits the synchronization of every tile at the last arrivals.
+pub(super) fn split(
+    report: &ProfileReport,
+    boundaries: &Boundaries,
+) -> Result<BarrierReport, DecodeError> {
+    let count = boundaries.list.len();
+    let tiles = report.tiles().iter().map(|entry| TileWaits {
+        tile: entry.tile,
+        ..TileWaits::default()
+    });
+    let mut split = Split {
+        report,
+        boundaries,
+        tiles: tiles.collect(),
+        waiting: vec![0; count],
+        late: vec![None; count],
+        ran: vec![None; report.tiles().len()],
+        arrivals: Arrivals::new(report),
+    };
+    for boundary in &boundaries.list {
+        split.ran[boundary.last_tile as usize] = Some(Vec::new());
+    }
+    report.visit_samples(|sample| split.add(sample))?;
+    Ok(split.finish())
+}
+
+impl Split<'_> {
+    fn add(&mut self, sample: &Sample) {
+        let step = &self.report.steps()[sample.step as usize];
+        if !is_member(step, sample) {
+            self.add_work(step, sample);
+            return;
+        }
+        let is_first = self.arrivals.is_first(sample.tile, step.phase_row);
+        let Some(at) = self.boundaries.at(step.phase_row) else {
+            let tile = &mut self.tiles[sample.tile as usize];
+            tile.synchronization += u64::from(sample.duration);
+            tile.elsewhere += u64::from(sample.duration);
+            return;
+        };
+        let boundary = &self.boundaries.list[at];
+        if is_first {
+            self.waiting[at] += boundary.last_entry - sample.start;
+            self.end_segment(at, sample.tile);
+        }
+        let before = boundary.last_entry.clamp(sample.start, sample.end()) - sample.start;
+        let tile = &mut self.tiles[sample.tile as usize];
+        if step.kind == SampleKind::Synchronization {
+            tile.synchronization += u64::from(sample.duration);
+            tile.waiting += before;
+            tile.barrier += u64::from(sample.duration) - before;
+        } else {
+            tile.waiting_in_exchange += before;
+        }
+    }
+
+    fn add_work(&mut self, step: &StepRow, sample: &Sample) {
+        let Some(ran) = &mut self.ran[sample.tile as usize] else {
+            return;
+        };
+        if step.kind != SampleKind::Compute || sample.duration == 0 {
+            return;
+        }
+        let cycles = u64::from(sample.duration);
+        let same =
+            |it: &&mut Ran| (it.kernel, it.operation) == (step.kernel_row, step.operation_row);
+        match ran.iter_mut().find(same) {
+            Some(it) => it.cycles += cycles,
+            None => ran.push(Ran {
+                kernel: step.kernel_row,
+                operation: step.operation_row,
+                cycles,
+            }),
+        }
+    }
+
+    /// A tile arrives at a boundary: what it ran before is over.
+    fn end_segment(&mut self, at: usize, tile: u32) {
+        let Some(ran) = &mut self.ran[tile as usize] else {
+            return;
+        };
+        if self.boundaries.list[at].last_tile == tile {
+            // Of equally long ones, the one that ran first.
+            self.late[at] = ran.iter().copied().rev().max_by_key(|it| it.cycles);
+        }
+        ran.clear();
+    }
+
+    fn finish(mut self) -> BarrierReport {
+        for (boundary, &waiting) in self.boundaries.list.iter().zip(&self.waiting) {
+            let tile = &mut self.tiles[boundary.last_tile as usize];
+            tile.last_at += 1;
+            tile.caused += waiting;
+        }
+        let rows = self.boundaries.list.iter().enumerate();
+        let mut barriers: Vec<Barrier> = rows.map(|(at, row)| self.barrier(at, row)).collect();
+        barriers.sort_by_key(|row| (row.last_exit, row.epoch, row.phase));
+        BarrierReport {
+            clock_hz: self.report.header().clock_hz,
+            tile_count: self.report.tiles().len() as u64,
+            culprits: culprits(&barriers),
+            barriers,
+            tiles: self.tiles,
+        }
+    }
+
+    fn barrier(&self, at: usize, row: &Boundary) -> Barrier {
+        let report = self.report;
+        let place = report.phases()[row.phase_row as usize];
+        let late_work = self.late[at].map(|ran| LateWork {
+            kernel: report
+                .string(report.kernels()[ran.kernel as usize])
+                .to_owned(),
+            operation: report
+                .string(report.operations()[ran.operation as usize])
+                .to_owned(),
+            cycles: ran.cycles,
+        });
+        Barrier {
+            epoch: place.epoch,
+            phase: place.phase,
+            tiles: row.tiles,
+            first_entry: row.first_entry,
+            last_entry: row.last_entry,
+            last_exit: row.last_exit,
+            last_tile: report.tiles()[row.last_tile as usize].tile,
+            late_by: row.last_entry - row.second_entry,
+            scheduled: (row.horizon > 0).then_some(row.horizon),
+            waiting: self.waiting[at],
+            late_work,
+        }
+    }
+}
+
+fn culprits(barriers: &[Barrier]) -> Vec<Culprit> {
+    let mut by_kernel: BTreeMap<Option<&str>, Vec<&Barrier>> = BTreeMap::new();
+    for row in barriers {
+        let kernel = row.late_work.as_ref().map(|work| work.kernel.as_str());
+        by_kernel.entry(kernel).or_default().push(row);
+    }
+    let culprit = |(kernel, rows): (Option<&str>, Vec<&Barrier>)| {
+        let mut tiles: Vec<_> = rows.iter().map(|row| row.last_tile).collect();
+        tiles.sort_unstable();
+        tiles.dedup();
+        Culprit {
+            kernel: kernel.map(str::to_owned),
+            barriers: rows.len() as u64,
+            tiles: tiles.len() as u64,
+            waiting: rows.iter().map(|row| row.waiting).sum(),
+        }
+    };
+    let mut list: Vec<Culprit> = by_kernel.into_iter().map(culprit).collect();
+    // The sort is stable, so equal ones stay by kernel.
+    list.sort_by_key(|it| std::cmp::Reverse(it.waiting));
+    list
+}

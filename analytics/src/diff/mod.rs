@@ -1,0 +1,328 @@
+//! Two profiles compared: what became faster, slower, new or gone, by structure.
+//!
+//! Kinds, kernels, operations and tiles are paired by name, phases by what runs in them
+//! (`align.rs`). A change is judged by phase cycles, the time that the device spends; one of at
+//! most the noise is none. Nothing is averaged: every figure is one of a query's.
+
+mod align;
+mod check;
+
+use std::collections::BTreeMap;
+
+use crate::aggregate::Measures;
+use crate::clock::ClockKind;
+use crate::profile::{PhaseKey, ProfileReport, SampleKind};
+use crate::query::{
+    Filter, Group, GroupBy, GroupKey, Query, QueryError, QueryResult, SortKey, query,
+};
+use align::{Signatures, align};
+
+pub use check::Side;
+
+/// How two profiles are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiffOptions {
+    /// The clock that both runs are on.
+    pub clock: ClockKind,
+    /// Largest change in cycles that counts as none; `None` is [`crate::barriers::TIE_CYCLES`], or
+    /// 0 where both profiles are simulated.
+    pub noise: Option<u64>,
+    /// Whether profiles of different granularity are compared all the same.
+    pub force: bool,
+}
+
+/// Two profiles that cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DiffError {
+    /// A question to one of them has no answer.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// They were recorded too differently.
+    #[error("the profiles differ in {what}: {before} before, {after} after")]
+    Unlike {
+        /// What differs.
+        what: &'static str,
+        /// Of the first.
+        before: String,
+        /// Of the second.
+        after: String,
+    },
+}
+
+/// What became of something between two profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// More cycles, by more than the noise.
+    Slower,
+    /// Fewer cycles, by more than the noise.
+    Faster,
+    /// Only in the second.
+    New,
+    /// Only in the first.
+    Gone,
+    /// Within the noise.
+    Same,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of summaries.
+    pub const ALL: [Self; 5] = [
+        Self::Slower,
+        Self::Faster,
+        Self::New,
+        Self::Gone,
+        Self::Same,
+    ];
+
+    /// The word in text and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::Same => "same",
+        }
+    }
+}
+
+/// One kind, kernel, operation, phase or tile in both profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// For people: one name, or two with an arrow where they differ.
+    pub name: String,
+    /// The place in the first profile, of phases.
+    pub before_place: Option<PhaseKey>,
+    /// The place in the second profile, of phases.
+    pub after_place: Option<PhaseKey>,
+    /// Its figures in the first; `None` where it is not there.
+    pub before: Option<Measures>,
+    /// Its figures in the second.
+    pub after: Option<Measures>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+impl Change {
+    /// Phase cycles in the first, zero where it is not there.
+    #[must_use]
+    pub fn before_cycles(&self) -> u64 {
+        self.before.map_or(0, |it| it.phase_cycles.get())
+    }
+
+    /// Phase cycles in the second, zero where it is not there.
+    #[must_use]
+    pub fn after_cycles(&self) -> u64 {
+        self.after.map_or(0, |it| it.phase_cycles.get())
+    }
+
+    /// Phase cycles after minus before.
+    #[must_use]
+    pub const fn delta(before: u64, after: u64) -> i64 {
+        after.cast_signed().wrapping_sub(before.cast_signed())
+    }
+
+    /// Useful efficiency after minus before, as a fraction; `None` where either is unknown.
+    #[must_use]
+    pub fn efficiency_delta(&self) -> Option<f64> {
+        Some(self.after?.useful_efficiency()? - self.before?.useful_efficiency()?)
+    }
+}
+
+/// A list of changes, largest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Section {
+    /// The changes: by size of the change in phase cycles, descending, then by name.
+    pub changes: Vec<Change>,
+}
+
+impl Section {
+    /// How many changes have this verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.changes
+            .iter()
+            .filter(|it| it.verdict == verdict)
+            .count()
+    }
+}
+
+/// Two profiles compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileDiff {
+    /// The clock that both runs are on.
+    pub clock: ClockKind,
+    /// Largest change in cycles that counts as none.
+    pub noise: u64,
+    /// The first profile.
+    pub before: Side,
+    /// The second profile.
+    pub after: Side,
+    /// What became of the run.
+    pub verdict: Verdict,
+    /// All samples by kind.
+    pub kinds: Section,
+    /// Compute samples by kernel.
+    pub kernels: Section,
+    /// Compute samples by operation.
+    pub operations: Section,
+    /// All samples by phase, aligned by structure.
+    pub phases: Section,
+    /// Compute samples by tile.
+    pub tiles: Section,
+    /// What a reader should know before trusting the comparison.
+    pub warnings: Vec<String>,
+}
+
+impl ProfileDiff {
+    /// The sections with their names, in the order of reports.
+    #[must_use]
+    pub const fn sections(&self) -> [(&'static str, &Section); 5] {
+        [
+            ("kind", &self.kinds),
+            ("kernel", &self.kernels),
+            ("operation", &self.operations),
+            ("phase", &self.phases),
+            ("tile", &self.tiles),
+        ]
+    }
+
+    /// Whether the second run is longer by more than `limit` hundredths of a percent of the first.
+    #[must_use]
+    pub fn is_slower_by_more_than(&self, limit: u32) -> bool {
+        let (before, after) = (u128::from(self.before.run), u128::from(self.after.run));
+        after.saturating_sub(before) * 10_000 > before * u128::from(limit)
+    }
+}
+
+/// Compares `before` with `after`.
+///
+/// # Errors
+/// Where the two differ in granularity and `options` do not force it, or a chunk cannot be decoded.
+pub fn diff(
+    before: &ProfileReport,
+    after: &ProfileReport,
+    options: &DiffOptions,
+) -> Result<ProfileDiff, DiffError> {
+    let mut warnings = check::warnings(before, after, options)?;
+    let noise = check::noise(before, after, options);
+    let ask = |group_by: &GroupBy, kind| -> Result<[QueryResult; 2], DiffError> {
+        let question = question(group_by, kind, options.clock);
+        Ok([query(before, &question)?, query(after, &question)?])
+    };
+    let by_name = |group_by: GroupBy, kind| -> Result<Section, DiffError> {
+        let [old, new] = ask(&group_by, kind)?;
+        Ok(pair_by_key(&old.groups, &new.groups, noise))
+    };
+    let compute = Some(SampleKind::Compute);
+    let [old, new] = ask(&GroupBy::Phase, None)?;
+    for warning in old.warnings.iter().chain(&new.warnings) {
+        if !warnings.contains(warning) {
+            warnings.push(warning.clone());
+        }
+    }
+    let sides = [(before, &old), (after, &new)].map(|(report, it)| Side::new(report, it));
+    let [before_side, after_side] = sides;
+    Ok(ProfileDiff {
+        clock: options.clock,
+        noise,
+        verdict: judge(Some(before_side.run), Some(after_side.run), noise),
+        before: before_side,
+        after: after_side,
+        kinds: by_name(GroupBy::Kind, None)?,
+        kernels: by_name(GroupBy::Kernel, compute)?,
+        operations: by_name(GroupBy::Operation, compute)?,
+        phases: pair_phases([before, after], [&old.groups, &new.groups], noise),
+        tiles: by_name(GroupBy::Tile, compute)?,
+        warnings,
+    })
+}
+
+fn question(group_by: &GroupBy, kind: Option<SampleKind>, clock: ClockKind) -> Query {
+    Query {
+        group_by: group_by.clone(),
+        filter: Filter {
+            kind,
+            ..Filter::default()
+        },
+        clock,
+        sort_by: SortKey::FirstOffset,
+        limit: 0,
+        samples: 0,
+    }
+}
+
+fn judge(before: Option<u64>, after: Option<u64>, noise: u64) -> Verdict {
+    match (before, after) {
+        (None, _) => Verdict::New,
+        (_, None) => Verdict::Gone,
+        (Some(before), Some(after)) if before.abs_diff(after) <= noise => Verdict::Same,
+        (Some(before), Some(after)) if after > before => Verdict::Slower,
+        (Some(_), Some(_)) => Verdict::Faster,
+    }
+}
+
+fn change(name: String, before: Option<&Group>, after: Option<&Group>, noise: u64) -> Change {
+    let measures = |group: Option<&Group>| group.map(|it| it.measures);
+    let place = |group: Option<&Group>| match group.map(|it| &it.key) {
+        Some(&GroupKey::Phase { phase, epoch }) => Some(PhaseKey { epoch, phase }),
+        _ => None,
+    };
+    let cycles = |group: Option<&Group>| group.map(|it| it.measures.phase_cycles.get());
+    Change {
+        name,
+        before_place: place(before),
+        after_place: place(after),
+        before: measures(before),
+        after: measures(after),
+        verdict: judge(cycles(before), cycles(after), noise),
+    }
+}
+
+fn section(mut changes: Vec<Change>) -> Section {
+    let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
+    changes.sort_by(|a, b| (size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name)));
+    Section { changes }
+}
+
+fn pair_by_key(before: &[Group], after: &[Group], noise: u64) -> Section {
+    let mut pairs: BTreeMap<&GroupKey, [Option<&Group>; 2]> = BTreeMap::new();
+    for (at, groups) in [before, after].into_iter().enumerate() {
+        for group in groups {
+            pairs.entry(&group.key).or_default()[at] = Some(group);
+        }
+    }
+    let changes = pairs
+        .into_iter()
+        .map(|(key, [before, after])| change(key.name(), before, after, noise));
+    section(changes.collect())
+}
+
+fn pair_phases(reports: [&ProfileReport; 2], groups: [&[Group]; 2], noise: u64) -> Section {
+    let mut known = Signatures::default();
+    let sequences = [0, 1].map(|at: usize| {
+        let places: Vec<PhaseKey> = groups[at]
+            .iter()
+            .filter_map(|group| match group.key {
+                GroupKey::Phase { phase, epoch } => Some(PhaseKey { epoch, phase }),
+                _ => None,
+            })
+            .collect();
+        known.of(reports[at], &places)
+    });
+    let pairs = align(&sequences[0], &sequences[1]);
+    let changes = pairs.into_iter().map(|(old, new)| {
+        let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
+        let name = match (old, new) {
+            (Some(old), Some(new)) if old.name != new.name => {
+                format!("{} → {}", old.name, new.name)
+            }
+            (Some(one), _) | (None, Some(one)) => one.name.clone(),
+            (None, None) => String::new(),
+        };
+        change(name, old, new, noise)
+    });
+    section(changes.collect())
+}

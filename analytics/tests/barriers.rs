@@ -1,0 +1,276 @@
+//! Exchange boundaries: worked by hand, and against a naive reference over generated programs.
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use analytics::barriers::{BarrierReport, BarrierSort, barriers};
+use analytics::format::{ProfileWriter, open_bytes};
+use analytics::profile::{ProfileHeader, ProfileReport, SampleKind, StepDescriptor};
+use analytics::report::{barriers_json, barriers_text};
+use analytics::units::{PhysicalTile, RawCounter};
+use proptest::prelude::*;
+use support::bsp::{Program, programs};
+use support::strategy::profiles;
+use support::{ModelProfile, step};
+
+fn exchange(phase: u32, epoch: u32, horizon: u32) -> StepDescriptor {
+    StepDescriptor {
+        exchange_event_cycles: horizon,
+        ..step(SampleKind::Exchange, "", phase, epoch)
+    }
+}
+
+/// Phase 7/0: tile 2 runs −20..50 with horizon 40, tile 3 runs 5..55; phase 7/1 has no horizon.
+fn exchanges_alone() -> ProfileReport {
+    let mut writer = ProfileWriter::new(&ProfileHeader::default());
+    let described = writer.step(&exchange(7, 0, 40));
+    let unknown = writer.step(&exchange(7, 1, 0));
+    let counter = |at: i32| RawCounter::new(1_000u32.wrapping_add_signed(at));
+    let samples = [
+        (2, described, -20, 50),
+        (2, unknown, 80, 100),
+        (3, described, 5, 55),
+    ];
+    for (tile, step, start, end) in samples {
+        let tile = PhysicalTile::new(tile);
+        writer.sample(tile, counter(start), counter(end), step, &[]);
+    }
+    open_bytes(writer.finish().expect("writes")).expect("opens")
+}
+
+#[test]
+fn exchanges_without_synchronization_arrive_at_their_start() {
+    let found = barriers(&exchanges_alone()).expect("decodes");
+    let [first, second] = &found.barriers[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!((first.epoch, first.phase, first.tiles), (0, 7, 2));
+    // The shared clock starts at the earliest sample, 20 cycles before zero.
+    assert_eq!(
+        (first.first_entry, first.last_entry, first.last_exit),
+        (0, 25, 75)
+    );
+    assert_eq!(
+        (first.arrival_spread(), first.after_last_arrival()),
+        (25, 50)
+    );
+    assert_eq!((first.scheduled, first.overhead()), (Some(40), Some(10)));
+    assert_eq!(
+        (first.last_tile.get(), first.late_by, first.waiting),
+        (3, 25, 25)
+    );
+    assert_eq!(first.late_work, None);
+    assert_eq!(
+        (second.epoch, second.scheduled, second.overhead()),
+        (1, None, None)
+    );
+    assert_eq!((second.tiles, second.late_by, second.waiting), (1, 0, 0));
+    assert_eq!(found.tiles[0].waiting_in_exchange, 25);
+    assert_eq!(found.synchronization(), 0);
+}
+
+/// Two tiles compute, wait and exchange; tile 5 computes 60 cycles longer, and a checkpoint
+/// follows.
+fn two_tiles() -> ModelProfile {
+    let mut checkpoint = step(SampleKind::Synchronization, "", 9, 0);
+    checkpoint.operation = "checkpoint".to_owned();
+    let mut gemm = step(SampleKind::Compute, "gemm", 0, 0);
+    gemm.operation = "up".to_owned();
+    let steps = vec![
+        gemm,
+        step(SampleKind::Compute, "copy", 1, 0),
+        step(SampleKind::Synchronization, "", 2, 0),
+        exchange(2, 0, 30),
+        checkpoint,
+    ];
+    support::profile(
+        steps,
+        &[
+            (4, 0, 0, 100),
+            (4, 2, 100, 298),
+            (4, 3, 298, 340),
+            (4, 4, 340, 345),
+            (5, 1, 0, 70),
+            (5, 0, 70, 160),
+            (5, 2, 160, 298),
+            (5, 3, 298, 360),
+        ],
+    )
+}
+
+#[test]
+fn waiting_is_split_from_the_cost_of_the_barrier_and_has_a_culprit() {
+    let found = barriers(&two_tiles().report()).expect("decodes");
+    let [row] = &found.barriers[..] else {
+        panic!("{found:?}");
+    };
+    let late = row.late_work.as_ref().expect("it computed");
+    assert_eq!(
+        (late.kernel.as_str(), late.operation.as_str(), late.cycles),
+        ("gemm", "up", 90)
+    );
+    assert_eq!((row.last_tile.get(), row.late_by, row.waiting), (5, 60, 60));
+    let [early, last] = &found.tiles[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (
+            early.synchronization,
+            early.waiting,
+            early.barrier,
+            early.elsewhere
+        ),
+        (203, 60, 138, 5)
+    );
+    assert_eq!((early.last_at, early.caused), (0, 0));
+    assert_eq!(
+        (last.synchronization, last.waiting, last.barrier),
+        (138, 0, 138)
+    );
+    assert_eq!((last.last_at, last.caused), (1, 60));
+    let [culprit] = &found.culprits[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(culprit.kernel.as_deref(), Some("gemm"));
+    assert_eq!(
+        (culprit.barriers, culprit.tiles, culprit.waiting),
+        (1, 1, 60)
+    );
+}
+
+#[test]
+fn text_fits_eighty_columns_and_json_says_how_much_it_shows() {
+    let report = barriers(&two_tiles().report()).expect("decodes");
+    let text = barriers_text(&report, BarrierSort::LastExit, 20);
+    assert!(text.contains("1 of 1 exchange boundaries"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let mut twice = report.clone();
+    twice.barriers.push(report.barriers[0].clone());
+    let json = barriers_json(&twice, BarrierSort::Waiting, 1);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("is JSON");
+    assert_eq!(json["barrierCount"], 2);
+    assert_eq!(json["shownBarrierCount"], 1);
+    assert_eq!(json["barriers"].as_array().map(Vec::len), Some(1));
+    assert_eq!(json["barriers"][0]["lateKernel"], "gemm");
+}
+
+#[test]
+fn a_profile_without_exchanges_has_no_boundaries() {
+    let report = support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
+    let found = barriers(&report.report()).expect("decodes");
+    assert_eq!(found.barriers, []);
+    assert!(barriers_text(&found, BarrierSort::LastExit, 20).contains("nothing waits"));
+}
+
+/// Arrival, exit and physical tile of each visit, by (epoch, phase).
+type Visits = BTreeMap<(u32, u32), Vec<(u64, u64, u32)>>;
+
+/// Arrivals and exits, straight from the definitions.
+fn naive(profile: &ModelProfile) -> Visits {
+    let origin = profile
+        .tiles
+        .iter()
+        .filter_map(|tile| tile.samples.first())
+        .map(|it| it.start)
+        .min()
+        .unwrap_or(0);
+    let is_exchange = |it: &StepDescriptor| it.kind == SampleKind::Exchange;
+    let mut visits: Visits = BTreeMap::new();
+    let mut places = Vec::new();
+    for tile in &profile.tiles {
+        let mut at = None;
+        for sample in &tile.samples {
+            let step = &profile.steps[sample.step];
+            let member = step.kind == SampleKind::Synchronization
+                || (is_exchange(step) && sample.duration > 0);
+            if !member {
+                continue;
+            }
+            let place = (step.epoch, step.phase);
+            if is_exchange(step) {
+                places.push(place);
+            }
+            let (start, end) = (sample.start - origin, sample.start - origin);
+            let end = end + u64::from(sample.duration);
+            let list = visits.entry(place).or_default();
+            if at.replace(place) == Some(place) {
+                let last = list.iter_mut().rev().find(|it| it.2 == tile.physical);
+                let last = last.expect("it was visited");
+                last.1 = last.1.max(end);
+            } else {
+                list.push((start, end, tile.physical));
+            }
+        }
+    }
+    visits.retain(|place, _| places.contains(place));
+    visits
+}
+
+fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
+    let found: BarrierReport = barriers(&profile.report()).expect("decodes");
+    let expected = naive(profile);
+    prop_assert_eq!(found.barriers.len(), expected.len());
+    for row in &found.barriers {
+        let visits = &expected[&(row.epoch, row.phase)];
+        let mut arrivals: Vec<u64> = visits.iter().map(|it| it.0).collect();
+        arrivals.sort_unstable();
+        let last = *arrivals.last().expect("somebody arrives");
+        prop_assert_eq!(row.tiles, visits.len() as u64);
+        prop_assert_eq!(row.first_entry, arrivals[0]);
+        prop_assert_eq!(row.last_entry, last);
+        prop_assert_eq!(Some(row.last_exit), visits.iter().map(|it| it.1).max());
+        prop_assert_eq!(
+            row.late_by,
+            last - arrivals[arrivals.len().saturating_sub(2)]
+        );
+        prop_assert_eq!(
+            row.waiting,
+            arrivals.iter().map(|it| last - it).sum::<u64>()
+        );
+        let late = visits.iter().find(|it| it.0 == last).expect("the last");
+        prop_assert_eq!(row.last_tile.get(), late.2);
+    }
+    for tile in &found.tiles {
+        let parts = tile.waiting + tile.barrier + tile.elsewhere;
+        prop_assert_eq!(tile.synchronization, parts);
+    }
+    let caused: u64 = found.tiles.iter().map(|tile| tile.caused).sum();
+    prop_assert_eq!(caused, found.waiting());
+    let blamed: u64 = found.culprits.iter().map(|it| it.waiting).sum();
+    prop_assert_eq!(blamed, found.waiting());
+    Ok(())
+}
+
+/// In a program as we record it, all waiting is in the synchronization samples.
+fn check_program(program: &Program) -> Result<(), TestCaseError> {
+    let profile = program.run();
+    check(&profile)?;
+    let found = barriers(&profile.report()).expect("decodes");
+    let waited: u64 = found.tiles.iter().map(|tile| tile.waiting).sum();
+    prop_assert_eq!(waited, found.waiting());
+    for tile in &found.tiles {
+        prop_assert_eq!(tile.waiting_in_exchange, 0);
+        prop_assert_eq!(
+            tile.barrier,
+            support::bsp::RELEASE * found.barriers.len() as u64
+        );
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn every_boundary_equals_the_naive_one(profile in profiles()) {
+        check(&profile)?;
+    }
+
+    #[test]
+    fn recorded_programs_wait_in_their_synchronization(program in programs()) {
+        check_program(&program)?;
+    }
+}

@@ -1,0 +1,217 @@
+//! Comparison: worked by hand, and properties over generated programs.
+
+mod support;
+
+use analytics::diff::{DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
+use analytics::format::{ProfileWriter, open_bytes};
+use analytics::profile::{Granularity, ProfileHeader, ProfileReport, SampleKind};
+use analytics::report::{diff_json, diff_markdown, diff_text};
+use analytics::units::{PhysicalTile, RawCounter};
+use proptest::prelude::*;
+use support::bsp::{KERNELS, programs};
+use support::{estimate, step};
+
+const EXACT: DiffOptions = DiffOptions {
+    clock: analytics::clock::ClockKind::Shared,
+    noise: Some(0),
+    force: false,
+};
+
+/// Calls of one tile: operation, kernel, phase, cycles, useful cycles.
+type Call = (&'static str, &'static str, u32, u64, u64);
+
+fn run(calls: &[Call]) -> ProfileReport {
+    let mut steps = Vec::new();
+    let mut samples = Vec::new();
+    let mut now = 0;
+    for (at, &(operation, kernel, phase, cycles, useful)) in calls.iter().enumerate() {
+        let mut described = step(SampleKind::Compute, kernel, phase, 0);
+        described.operation = operation.to_owned();
+        described.estimate = estimate(useful, useful);
+        steps.push(described);
+        samples.push((3, at, now, now + cycles));
+        now += cycles;
+    }
+    support::profile(steps, &samples).report()
+}
+
+fn compared(before: &[Call], after: &[Call]) -> ProfileDiff {
+    diff(&run(before), &run(after), &EXACT).expect("they compare")
+}
+
+fn verdicts(section: &Section) -> Vec<(&str, Verdict)> {
+    section
+        .changes
+        .iter()
+        .map(|it| (it.name.as_str(), it.verdict))
+        .collect()
+}
+
+#[test]
+fn kernels_become_faster_slower_new_and_gone() {
+    let before = [
+        ("up", "gemm", 0, 100, 50),
+        ("act", "gelu", 1, 40, 10),
+        ("old", "copy", 2, 9, 0),
+    ];
+    let after = [
+        ("up", "gemm", 0, 130, 50),
+        ("act", "gelu", 1, 30, 10),
+        ("new", "add", 2, 7, 0),
+    ];
+    let found = compared(&before, &after);
+    assert_eq!((found.before.run, found.after.run), (149, 167));
+    assert_eq!(found.verdict, Verdict::Slower);
+    let expected = [
+        ("gemm", Verdict::Slower),
+        ("gelu", Verdict::Faster),
+        ("copy", Verdict::Gone),
+        ("add", Verdict::New),
+    ];
+    assert_eq!(verdicts(&found.kernels), expected);
+    let gemm = &found.kernels.changes[0];
+    assert_eq!((gemm.before_cycles(), gemm.after_cycles()), (100, 130));
+    assert_eq!(gemm.efficiency_delta(), Some(50.0 / 130.0 - 50.0 / 100.0));
+    assert_eq!(found.operations.count(Verdict::New), 1);
+    assert_eq!(verdicts(&found.tiles), [("tile 3", Verdict::Slower)]);
+    assert!(found.is_slower_by_more_than(1_200));
+    // 18 of 149 cycles are 12.08 %.
+    assert!(found.is_slower_by_more_than(1_208));
+    assert!(!found.is_slower_by_more_than(1_209));
+}
+
+#[test]
+fn phases_are_aligned_by_what_runs_in_them() {
+    let before = [("up", "gemm", 0, 100, 0), ("act", "gelu", 1, 40, 0)];
+    let after = [
+        ("pack", "copy", 0, 5, 0),
+        ("up", "gemm", 1, 90, 0),
+        ("act", "gelu", 2, 40, 0),
+    ];
+    let found = compared(&before, &after);
+    let expected = [
+        ("phase 0/0 → phase 1/0", Verdict::Faster),
+        ("phase 0/0", Verdict::New),
+        ("phase 1/0 → phase 2/0", Verdict::Same),
+    ];
+    assert_eq!(verdicts(&found.phases), expected);
+}
+
+#[test]
+fn changes_within_the_noise_are_none() {
+    let [before, after] = [100, 124].map(|cycles| run(&[("up", "gemm", 0, cycles, 0)]));
+    let of = |noise| {
+        let options = DiffOptions { noise, ..EXACT };
+        diff(&before, &after, &options)
+            .expect("they compare")
+            .verdict
+    };
+    assert_eq!(of(None), Verdict::Same);
+    assert_eq!(of(Some(23)), Verdict::Slower);
+}
+
+fn with_header(header: &ProfileHeader, tiles: u32) -> ProfileReport {
+    let mut writer = ProfileWriter::new(header);
+    let step = writer.step(&step(SampleKind::Compute, "k", 0, 0));
+    for tile in 0..tiles {
+        let tile = PhysicalTile::new(tile);
+        writer.sample(tile, RawCounter::new(0), RawCounter::new(60), step, &[]);
+    }
+    open_bytes(writer.finish().expect("writes")).expect("opens")
+}
+
+#[test]
+fn unlike_profiles_are_refused_or_warned_about() {
+    let header = |granularity, clock_hz, simulated| ProfileHeader {
+        granularity,
+        clock_hz,
+        simulated,
+        ..ProfileHeader::default()
+    };
+    let fine = with_header(&header(Granularity::Step, 1_500_000_000, Some(true)), 2);
+    let coarse = with_header(&header(Granularity::Phase, 1_330_000_000, Some(false)), 1);
+    let refused = diff(&fine, &coarse, &EXACT).expect_err("they differ");
+    assert!(
+        matches!(
+            refused,
+            DiffError::Unlike {
+                what: "granularity",
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    let forced = DiffOptions {
+        force: true,
+        ..EXACT
+    };
+    let found = diff(&fine, &coarse, &forced).expect("it is forced");
+    for word in ["granularity", "tiles", "tile clock", "origin"] {
+        let says = |it: &String| it.contains(&format!("differ in {word}"));
+        assert!(
+            found.warnings.iter().any(says),
+            "{word}: {:?}",
+            found.warnings
+        );
+    }
+    let same = diff(&fine, &fine, &EXACT).expect("they compare");
+    assert_eq!(same.warnings, [] as [String; 0]);
+}
+
+#[test]
+fn text_fits_eighty_columns_and_all_forms_have_the_same_figures() {
+    let long = "gemm_f16_k384_c16_with_a_very_long_symbol";
+    let found = compared(
+        &[("up", long, 0, 1_000_000, 500)],
+        &[("up", long, 0, 2_000_000, 500)],
+    );
+    let text = diff_text(&found, 10);
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let markdown = diff_markdown(&found, 10);
+    assert!(markdown.contains(&format!("| {long} | ")), "{markdown}");
+    let json: serde_json::Value = serde_json::from_str(&diff_json(&found, 1)).expect("is JSON");
+    assert_eq!(json["run"]["changeFraction"], 1.0);
+    assert_eq!(json["kernels"]["changes"][0]["name"], long);
+    assert_eq!(json["kernels"]["counts"]["slower"], 1);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn a_profile_equals_itself(program in programs()) {
+        let report = program.run().report();
+        let found = diff(&report, &report, &EXACT).expect("they compare");
+        prop_assert_eq!(found.verdict, Verdict::Same);
+        for (name, section) in found.sections() {
+            prop_assert_eq!(section.count(Verdict::Same), section.changes.len(), "{}", name);
+        }
+        prop_assert!(!found.is_slower_by_more_than(0));
+    }
+
+    #[test]
+    fn changes_sum_to_the_change_of_the_work(
+        program in programs(),
+        which in 0usize..4,
+        saved in 1u64..=10_000,
+    ) {
+        let faster = program.faster(which, saved);
+        let [before, after] = [&program, &faster].map(|it| it.run().report());
+        let found = diff(&before, &after, &EXACT).expect("they compare");
+        prop_assert!(found.kernels.changes.iter().all(|it| it.verdict != Verdict::Slower));
+        let changed = found.kernels.changes.iter().filter(|it| it.verdict != Verdict::Same);
+        for change in changed {
+            let name = if KERNELS[which].is_empty() { "(no kernel)" } else { KERNELS[which] };
+            prop_assert_eq!(change.name.as_str(), name);
+        }
+        // A call that takes no time left is in no phase, so only those that stay are aligned.
+        if saved < 10_000 {
+            let unpaired = |it: &Verdict| matches!(it, Verdict::New | Verdict::Gone);
+            let phases = &found.phases.changes;
+            let pairs = phases.iter().filter(|it| !unpaired(&it.verdict)).count();
+            prop_assert!(pairs >= program.supersteps.len(), "{phases:?}");
+        }
+    }
+}
