@@ -13,6 +13,8 @@ pub enum Fault {
     User,
     /// This program; exit status 2.
     Internal,
+    /// Nobody: a figure passed the limit that was asked for; exit status 3.
+    Limit,
 }
 
 /// A failed command.
@@ -49,6 +51,16 @@ impl CliError {
             what: what.to_string(),
             place: place.to_string(),
             hint,
+        }
+    }
+
+    /// A figure passed the limit that was asked for: `what`, and the flag that asks for it.
+    pub fn limit(what: impl fmt::Display, flag: impl fmt::Display) -> Self {
+        Self {
+            fault: Fault::Limit,
+            what: what.to_string(),
+            place: flag.to_string(),
+            hint: String::new(),
         }
     }
 

@@ -8,6 +8,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
+pub use super::profile_args::{
+    BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
+    SliceArgs, TimeArg,
+};
 
 /// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every
 /// cycle went.
@@ -41,6 +45,20 @@ pub enum Command {
     /// Aggregate a profile: where the cycles went, by kernel, operation, phase, tile, kind or
     /// metadata
     ProfileQuery(QueryArgs),
+    /// Show where tiles wait for each other, for which tile, and what it was running
+    ProfileBarriers(BarriersArgs),
+    /// Show which tiles and kernels the run waited for, and what balancing or speeding one up saves
+    ProfileCriticalPath(CriticalPathArgs),
+    /// Compare two profiles: what became faster, slower, new or gone
+    ProfileDiff(DiffArgs),
+    /// Write samples as Parquet, Arrow, CSV, or a timeline of Perfetto and other viewers
+    ProfileExport(ExportArgs),
+    /// Cut some tiles and cycles out of a profile
+    ProfileSlice(SliceArgs),
+    /// Draw a chart of a profile as SVG or PNG
+    ProfilePlot(PlotArgs),
+    /// Write profile, viewer page, figures and chart into one folder
+    Report(ReportArgs),
     /// Print what a profile holds and its exchange totals
     ProfileInspect(InspectArgs),
     /// Convert a profile between the columnar and the row format, without loss

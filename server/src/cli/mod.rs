@@ -5,20 +5,31 @@
 //! turns it into what was meant before it touches a file.
 
 pub mod args;
+mod barriers;
 mod browser;
 mod compile;
 mod convert;
+mod critical;
 mod demo;
 mod fidelity;
 mod host;
+mod diff;
+mod export;
 mod inspect;
 mod output;
+mod part;
+mod percent;
+mod plot;
+mod profile_args;
 mod progress;
 mod query;
+mod raster;
 mod render;
+mod report;
 mod run_report;
 mod schedule_bench;
 mod simulate;
+mod slice;
 mod synth;
 
 use std::ffi::OsString;
@@ -52,6 +63,8 @@ pub enum Status {
     UserError,
     /// Exit status 2: this program is at fault.
     InternalError,
+    /// Exit status 3: a figure passed the limit that was asked for.
+    LimitPassed,
 }
 
 impl Status {
@@ -62,6 +75,7 @@ impl Status {
             Self::Success => 0,
             Self::UserError => 1,
             Self::InternalError => 2,
+            Self::LimitPassed => 3,
         }
     }
 }
@@ -82,6 +96,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> St
             match error.fault() {
                 Fault::User => Status::UserError,
                 Fault::Internal => Status::InternalError,
+                Fault::Limit => Status::LimitPassed,
             }
         }
     }
@@ -110,6 +125,13 @@ fn dispatch(command: Command, words: &[OsString], io: &mut Io<'_>) -> Outcome {
         Command::Compile(args) => compile::run(args, io),
         Command::Run(args) => simulate::run(args, io),
         Command::ProfileQuery(args) => query::run(&args, io),
+        Command::ProfileBarriers(args) => barriers::run(&args, io),
+        Command::ProfileCriticalPath(args) => critical::run(&args, io),
+        Command::ProfileDiff(args) => diff::run(&args, io),
+        Command::ProfileExport(args) => export::run(&args, io),
+        Command::ProfileSlice(args) => slice::run(&args, io),
+        Command::ProfilePlot(args) => plot::run(&args, io),
+        Command::Report(args) => report::run(&args, io),
         Command::ProfileInspect(args) => inspect::run(&args, io),
         Command::ProfileConvert(args) => convert::run(args, io),
         Command::ProfileRender(args) => render::run(args, io),

@@ -1,6 +1,6 @@
 //! Writing results: a closed pipe ends the command quietly, anything else is an error.
 
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 
 use analytics::text::count;
@@ -45,6 +45,27 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> Outcome {
     part.write_all(bytes).map_err(|error| fail(&error))?;
     part.persist(path).map_err(|error| fail(&error.error))?;
     Ok(())
+}
+
+/// Writes a whole file piece by piece, through a neighbour that is renamed; returns its length.
+pub(super) fn write_through(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn Write + Send)) -> Result<(), CliError>,
+) -> Result<u64, CliError> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let part = new_file_in(folder).map_err(|error| unwritable(&error, path))?;
+    let mut buffered = BufWriter::with_capacity(1 << 20, part);
+    write(&mut buffered)?;
+    let part = buffered
+        .into_inner()
+        .map_err(|error| unwritable(error.error(), path))?;
+    let length = part.as_file().metadata().map_or(0, |it| it.len());
+    part.persist(path)
+        .map_err(|error| unwritable(&error.error, path))?;
+    Ok(length)
 }
 
 /// A temporary file with the permissions of any new file, since it is kept.

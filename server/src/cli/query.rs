@@ -152,7 +152,8 @@ fn group_by(args: &QueryArgs) -> Result<GroupBy, CliError> {
     Ok(found)
 }
 
-fn kind(text: &str) -> Result<SampleKind, CliError> {
+/// The sample kind with this name.
+pub(super) fn kind(text: &str) -> Result<SampleKind, CliError> {
     match text {
         "exchange" => Ok(SampleKind::Exchange),
         "compute" => Ok(SampleKind::Compute),
@@ -179,7 +180,8 @@ fn metadata(text: &str) -> MetadataFilter {
     }
 }
 
-fn unknown<'a>(
+/// A word that means nothing, with those that would.
+pub(super) fn unknown<'a>(
     what: &str,
     found: &str,
     flag: &str,

@@ -1,0 +1,84 @@
+//! Tiles and cycles in flags: `0-63,100` and `1000..2000` as values.
+
+use analytics::units::PhysicalTile;
+
+use super::args::PartArgs;
+use crate::error::CliError;
+
+/// Tiles of a list; empty is all.
+pub(super) fn tiles(args: &PartArgs) -> Result<Vec<PhysicalTile>, CliError> {
+    let mut tiles = Vec::new();
+    for item in args.tiles.iter().flat_map(|list| list.split(',')) {
+        let (first, last) = item.split_once('-').unwrap_or((item, item));
+        let ends = (first.trim().parse::<u32>(), last.trim().parse::<u32>());
+        match ends {
+            // Far more than a device has; a typing error should not fill the memory.
+            (Ok(first), Ok(last)) if first <= last && last <= 65_535 => {
+                tiles.extend((first..=last).map(PhysicalTile::new));
+            }
+            _ => {
+                let what = format!("{item:?} is no tile and no range of tiles");
+                let hint = "give physical tiles such as 5, 0-63 or 0-63,100";
+                return Err(CliError::user(what, "--tiles", hint));
+            }
+        }
+    }
+    Ok(tiles)
+}
+
+/// Cycles from the first to before the second.
+pub(super) fn range(args: &PartArgs) -> Result<Option<(u64, u64)>, CliError> {
+    let Some(text) = &args.range else {
+        return Ok(None);
+    };
+    let ends = text.split_once("..").or_else(|| text.split_once('-'));
+    let numbers = ends.and_then(|(first, end)| {
+        Some((
+            first.trim().parse::<u64>().ok()?,
+            end.trim().parse::<u64>().ok()?,
+        ))
+    });
+    match numbers {
+        Some((first, end)) if first < end => Ok(Some((first, end))),
+        _ => {
+            let what = format!("{text:?} is no range of cycles");
+            let hint = "give the first cycle and the end, such as 1000..2000";
+            Err(CliError::user(what, "--range", hint))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(tiles: &[&str], range: Option<&str>) -> PartArgs {
+        PartArgs {
+            tiles: tiles.iter().map(|&it| it.to_owned()).collect(),
+            range: range.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn lists_of_tiles_are_read() {
+        let of = |list: &[&str]| {
+            let found = tiles(&part(list, None)).ok();
+            found.map(|tiles| tiles.iter().map(|it| it.get()).collect::<Vec<u32>>())
+        };
+        assert_eq!(of(&[]), Some(vec![]));
+        assert_eq!(of(&["1-3,7", "9"]), Some(vec![1, 2, 3, 7, 9]));
+        for wrong in ["", "x", "3-1", "1-", "0-4000000000"] {
+            assert_eq!(of(&[wrong]), None, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn ranges_of_cycles_are_read() {
+        let of = |text| range(&part(&[], Some(text))).ok().flatten();
+        assert_eq!(of("10..20"), Some((10, 20)));
+        assert_eq!(of("10-20"), Some((10, 20)));
+        for wrong in ["", "10", "20..10", "5..5", "a..b"] {
+            assert_eq!(of(wrong), None, "{wrong:?}");
+        }
+    }
+}

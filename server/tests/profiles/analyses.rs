@@ -1,0 +1,172 @@
+//! Analyses on profiles that the command itself recorded or generated.
+
+use std::path::Path;
+
+use server::cli::Status;
+
+use crate::command::{Profiles, command, json, printed};
+
+#[test]
+fn a_profile_is_analysed_compared_cut_exported_and_drawn() {
+    let profiles = Profiles::new();
+    let path = |name: &str| profiles.path(name);
+    let profile = &path("phase");
+
+    let barriers = json(&["profile-barriers", profile, "--json", "--limit", "0"]);
+    let path_of = json(&["profile-critical-path", profile, "--json", "--limit", "0"]);
+    let query = json(&["profile-query", profile, "--json", "--limit", "0"]);
+    assert_eq!(path_of["runCycles"], query["profileSpanCycles"]);
+    let stretches = path_of["stretches"].as_array().expect("a list").len();
+    assert_eq!(
+        barriers["barriers"].as_array().map(Vec::len),
+        Some(stretches - 1)
+    );
+
+    let same = json(&[
+        "profile-diff",
+        profile,
+        profile,
+        "--json",
+        "--fail-above",
+        "0",
+    ]);
+    assert_eq!(same["run"]["verdict"], "same");
+
+    let part = path("part.ipuprofile");
+    let said = printed(&[
+        "profile-slice",
+        profile,
+        "--tiles",
+        "0-5",
+        "--range",
+        "0..500",
+        "-o",
+        &part,
+    ]);
+    assert!(said.contains("6 of 16 tiles"), "{said}");
+    let tiles = json(&["profile-query", &part, "--json"]);
+    assert_eq!(tiles["tileCount"], 6);
+
+    for format in [
+        "parquet",
+        "arrow",
+        "csv",
+        "perfetto",
+        "chrome-json",
+        "speedscope",
+        "firefox",
+    ] {
+        let file = path(format);
+        let said = printed(&["profile-export", profile, "--format", format, "-o", &file]);
+        assert!(said.contains(" samples as "), "{said}");
+        assert!(std::fs::metadata(&file).expect("it is there").len() > 100);
+    }
+    for chart in ["kernel-work", "durations", "tiles", "phases"] {
+        let picture = path(&format!("{chart}.svg"));
+        printed(&["profile-plot", profile, "--chart", chart, "-o", &picture]);
+        let svg = std::fs::read_to_string(&picture).expect("it is there");
+        assert!(
+            svg.starts_with("<svg") && svg.matches("<rect").count() > 3,
+            "{chart}: {svg}"
+        );
+    }
+    let report = path("report");
+    printed(&["report", profile, "-o", &report]);
+    let png = std::fs::read(Path::new(&report).join("kernel-work.png")).expect("it is there");
+    assert!(png.starts_with(b"\x89PNG"));
+    let copy = std::fs::read(Path::new(&report).join("profile.ipuprofile")).expect("it is there");
+    assert_eq!(copy, std::fs::read(profile).expect("it is there"));
+}
+
+#[test]
+fn a_slower_run_ends_with_status_three() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| {
+        folder
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a UTF-8 path")
+            .to_owned()
+    };
+    let (before, after) = (path("before"), path("after"));
+    printed(&[
+        "profile-synth",
+        "--samples",
+        "2000",
+        "--tiles",
+        "20",
+        "-o",
+        &before,
+    ]);
+    printed(&[
+        "profile-synth",
+        "--samples",
+        "4000",
+        "--tiles",
+        "20",
+        "-o",
+        &after,
+    ]);
+    let slower = command(&["profile-diff", &before, &after, "--fail-above", "50%"]);
+    assert_eq!(slower.status, Status::LimitPassed, "{}", slower.stderr);
+    assert_eq!(slower.status.code(), 3);
+    assert!(
+        slower.stdout.contains("the run is slower"),
+        "{}",
+        slower.stdout
+    );
+    assert!(slower.stderr.contains("--fail-above"), "{}", slower.stderr);
+    let faster = command(&["profile-diff", &after, &before, "--fail-above", "0"]);
+    assert_eq!(faster.status, Status::Success, "{}", faster.stderr);
+}
+
+#[test]
+fn flags_of_the_analyses_are_refused_with_what_would_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p");
+    let profile = path.to_str().expect("a UTF-8 path").to_owned();
+    printed(&[
+        "profile-synth",
+        "--samples",
+        "200",
+        "--tiles",
+        "4",
+        "-o",
+        &profile,
+    ]);
+    let cases = [
+        (
+            "profile-barriers --sort-by age",
+            "last-exit, arrival-spread",
+        ),
+        ("profile-critical-path --faster x", "percentage"),
+        ("profile-critical-path --faster 101", "at most 100 percent"),
+        ("profile-export --format xml -o x", "parquet, arrow, csv"),
+        (
+            "profile-export --format csv --tiles 9 -o x",
+            "tile 9 was not",
+        ),
+        (
+            "profile-export --format speedscope --max-bytes 9 -o x",
+            "--tiles",
+        ),
+        ("profile-slice --range 5 -o x", "1000..2000"),
+        ("profile-plot -o x.jpg", ".svg or .png"),
+        ("profile-plot --size 3 -o x.svg", "200x150"),
+    ];
+    for (words, part) in cases {
+        let mut arguments: Vec<&str> = words.split(' ').collect();
+        arguments.insert(1, &profile);
+        let output = command(&arguments);
+        assert_eq!(
+            output.status,
+            Status::UserError,
+            "{words:?}: {}",
+            output.stderr
+        );
+        assert!(output.stderr.contains(part), "{words:?}: {}", output.stderr);
+        assert_eq!(output.stdout, "", "{words:?}");
+    }
+    assert!(!Path::new("x").exists(), "nothing was written");
+}
