@@ -82,7 +82,8 @@ pub(super) fn write(
         let count = lane_of.iter().max().map_or(0, |last| last + 1);
         for lane in 0..count {
             thread_id += 1;
-            let thread = profile.add_thread(process, thread_id, zero, thread_id == 1);
+            // A main thread would be shown under the name of the process.
+            let thread = profile.add_thread(process, thread_id, zero, false);
             profile.set_thread_name(thread, &lane_name(physical, lane));
             profile.set_thread_show_markers_in_timeline(thread, true);
             profile.add_initial_visible_thread(thread);

@@ -17,8 +17,9 @@ pub(super) fn run(args: &ExportArgs, io: &mut Io<'_>) -> Outcome {
         let known = ExportFormat::ALL.iter().map(|format| format.name());
         unknown("format", &args.format, "--format", known)
     })?;
+    let report = open::profile(&args.profile)?;
     let options = ExportOptions {
-        tiles: part::tiles(&args.part)?,
+        tiles: part::tiles(&args.part, &report)?,
         range: part::range(&args.part)?,
         clock: clock(args.clock),
         time: match args.time {
@@ -27,7 +28,6 @@ pub(super) fn run(args: &ExportArgs, io: &mut Io<'_>) -> Outcome {
         },
         max_bytes: args.max_bytes,
     };
-    let report = open::profile(&args.profile)?;
     let mut exported = None;
     let bytes = write_through(&args.output, |out| {
         let done = export(&report, format, &options, out);

@@ -1,26 +1,33 @@
 //! Tiles and cycles in flags: `0-63,100` and `1000..2000` as values.
 
+use analytics::profile::ProfileReport;
 use analytics::units::PhysicalTile;
 
 use super::args::PartArgs;
 use crate::error::CliError;
 
-/// Tiles of a list; empty is all.
-pub(super) fn tiles(args: &PartArgs) -> Result<Vec<PhysicalTile>, CliError> {
+/// Tiles of a list; empty is all. A range stands for the profiled tiles in it, of which there must
+/// be one, since profiled ids have gaps.
+pub(super) fn tiles(
+    args: &PartArgs,
+    report: &ProfileReport,
+) -> Result<Vec<PhysicalTile>, CliError> {
     let mut tiles = Vec::new();
     for item in args.tiles.iter().flat_map(|list| list.split(',')) {
         let (first, last) = item.split_once('-').unwrap_or((item, item));
         let ends = (first.trim().parse::<u32>(), last.trim().parse::<u32>());
-        match ends {
-            // Far more than a device has; a typing error should not fill the memory.
-            (Ok(first), Ok(last)) if first <= last && last <= 65_535 => {
-                tiles.extend((first..=last).map(PhysicalTile::new));
-            }
-            _ => {
-                let what = format!("{item:?} is no tile and no range of tiles");
-                let hint = "give physical tiles such as 5, 0-63 or 0-63,100";
-                return Err(CliError::user(what, "--tiles", hint));
-            }
+        let (Ok(first), Ok(last)) = ends else {
+            let what = format!("{item:?} is no tile and no range of tiles");
+            let hint = "give physical tiles such as 5, 0-63 or 0-63,100";
+            return Err(CliError::user(what, "--tiles", hint));
+        };
+        let ids = report.tiles().iter().map(|entry| entry.tile);
+        let before = tiles.len();
+        tiles.extend(ids.filter(|tile| (first..=last).contains(&tile.get())));
+        if tiles.len() == before {
+            let what = format!("no tile of {item:?} was profiled");
+            let hint = "profile-query --group-by tile --limit 0 lists the tiles";
+            return Err(CliError::user(what, "--tiles", hint));
         }
     }
     Ok(tiles)
@@ -50,6 +57,9 @@ pub(super) fn range(args: &PartArgs) -> Result<Option<(u64, u64)>, CliError> {
 
 #[cfg(test)]
 mod tests {
+    use analytics::format::{ProfileWriter, open_bytes};
+    use analytics::profile::ProfileHeader;
+
     use super::*;
 
     fn part(tiles: &[&str], range: Option<&str>) -> PartArgs {
@@ -59,15 +69,25 @@ mod tests {
         }
     }
 
+    /// A profile of the tiles 1, 3, 7 and 9.
+    fn report() -> ProfileReport {
+        let mut writer = ProfileWriter::new(&ProfileHeader::default());
+        for tile in [1, 3, 7, 9] {
+            writer.begin_tile(PhysicalTile::new(tile));
+        }
+        open_bytes(writer.finish().expect("it is valid")).expect("it opens")
+    }
+
     #[test]
-    fn lists_of_tiles_are_read() {
+    fn lists_of_tiles_are_read_and_ranges_skip_what_was_not_profiled() {
         let of = |list: &[&str]| {
-            let found = tiles(&part(list, None)).ok();
+            let found = tiles(&part(list, None), &report()).ok();
             found.map(|tiles| tiles.iter().map(|it| it.get()).collect::<Vec<u32>>())
         };
         assert_eq!(of(&[]), Some(vec![]));
-        assert_eq!(of(&["1-3,7", "9"]), Some(vec![1, 2, 3, 7, 9]));
-        for wrong in ["", "x", "3-1", "1-", "0-4000000000"] {
+        assert_eq!(of(&["1-4,7", "9"]), Some(vec![1, 3, 7, 9]));
+        assert_eq!(of(&["0-4000000000"]), Some(vec![1, 3, 7, 9]));
+        for wrong in ["", "x", "3-1", "1-", "2", "4-6"] {
             assert_eq!(of(&[wrong]), None, "{wrong:?}");
         }
     }

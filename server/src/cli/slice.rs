@@ -11,12 +11,12 @@ use crate::error::CliError;
 use crate::open;
 
 pub(super) fn run(args: &SliceArgs, io: &mut Io<'_>) -> Outcome {
+    let report = open::profile(&args.profile)?;
     let options = SliceOptions {
-        tiles: part::tiles(&args.part)?,
+        tiles: part::tiles(&args.part, &report)?,
         range: part::range(&args.part)?,
         clock: clock(args.clock),
     };
-    let report = open::profile(&args.profile)?;
     let bytes = slice(&report, &options).map_err(|error| refused(&error, args))?;
     write_file(&args.output, &bytes)?;
     let length = bytes.len() as u64;

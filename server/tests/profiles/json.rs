@@ -23,7 +23,10 @@ fn schema(name: &str) -> Validator {
         .join(format!("{name}.schema.json"));
     let text = std::fs::read_to_string(&path).expect("the schema is committed");
     let mut schema: Value = serde_json::from_str(&text).expect("it is JSON");
-    close(&mut schema);
+    // The report of a run grows with the simulator; what it has to have is in the schema.
+    if name != "run-1" {
+        close(&mut schema);
+    }
     jsonschema::validator_for(&schema).expect("it is a schema")
 }
 
