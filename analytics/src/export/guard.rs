@@ -15,9 +15,9 @@ const fn costs(format: ExportFormat) -> Option<(u64, u64)> {
     match format {
         ExportFormat::Parquet | ExportFormat::Arrow | ExportFormat::Csv => None,
         ExportFormat::Perfetto => Some((64, PERFETTO_BYTES_MAX)),
-        ExportFormat::ChromeJson => Some((150, JSON_BYTES_MAX)),
+        ExportFormat::ChromeJson => Some((190, JSON_BYTES_MAX)),
         ExportFormat::Speedscope => Some((80, JSON_BYTES_MAX)),
-        ExportFormat::Firefox => Some((110, JSON_BYTES_MAX)),
+        ExportFormat::Firefox => Some((170, JSON_BYTES_MAX)),
     }
 }
 

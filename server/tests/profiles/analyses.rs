@@ -7,7 +7,7 @@ use server::cli::Status;
 use crate::command::{Profiles, command, json, printed};
 
 #[test]
-fn a_profile_is_analysed_compared_cut_exported_and_drawn() {
+fn a_profile_is_analysed_compared_and_cut() {
     let profiles = Profiles::new();
     let path = |name: &str| profiles.path(name);
     let profile = &path("phase");
@@ -54,7 +54,13 @@ fn a_profile_is_analysed_compared_cut_exported_and_drawn() {
     assert!(said.contains("6 of 16 tiles"), "{said}");
     let tiles = json(&["profile-query", &part, "--json"]);
     assert_eq!(tiles["tileCount"], 6);
+}
 
+#[test]
+fn a_profile_is_exported_drawn_and_reported() {
+    let profiles = Profiles::new();
+    let path = |name: &str| profiles.path(name);
+    let profile = &path("phase");
     for format in [
         "parquet",
         "arrow",
@@ -79,6 +85,13 @@ fn a_profile_is_analysed_compared_cut_exported_and_drawn() {
         );
     }
     let report = path("report");
+    if !site::is_built() {
+        // A build without the viewer has no page to put into the folder, and says so.
+        let refused = command(&["report", profile, "-o", &report]);
+        assert_eq!(refused.status, Status::InternalError, "{}", refused.stderr);
+        assert!(refused.stderr.contains("no viewer"), "{}", refused.stderr);
+        return;
+    }
     printed(&["report", profile, "-o", &report]);
     let png = std::fs::read(Path::new(&report).join("kernel-work.png")).expect("it is there");
     assert!(png.starts_with(b"\x89PNG"));
