@@ -4,6 +4,7 @@ mod driver;
 mod existing;
 mod failures;
 mod figures;
+mod grid;
 mod links;
 mod offline;
 mod open;

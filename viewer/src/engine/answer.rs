@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use analytics::clock::{ClockKind, Frame, initial_sync_crop};
 use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
+use analytics::report::query_json;
 use analytics::timeline::{self, Viewport};
 use analytics::units::StringId;
 use analytics::{query, text};
@@ -67,6 +68,15 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
 pub(crate) fn table(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
     let result = query::query(report, &table::to_query(asked))?;
     Ok(Answer::Table(table::rows(&result)))
+}
+
+/// The answer to a question in words, as the command line prints it.
+pub(crate) fn query(report: &ProfileReport, words: &[(String, String)]) -> Result<Answer, Failure> {
+    let words = words
+        .iter()
+        .map(|(word, value)| (word.as_str(), value.as_str()));
+    let result = query::query(report, &query::Query::from_words(words)?)?;
+    Ok(Answer::Query(query_json(&result)))
 }
 
 /// The cells of the timeline.

@@ -18,12 +18,14 @@ pub(crate) enum Lane {
     Strip,
     /// The pointer.
     Hit,
+    /// A question in words.
+    Query,
     /// The hash of the file.
     Hash,
 }
 
 impl Lane {
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -33,6 +35,7 @@ impl Lane {
             Request::Raster(_) => Self::Raster,
             Request::Strip(_) => Self::Strip,
             Request::Hit(_) => Self::Hit,
+            Request::Query(_) => Self::Query,
             Request::Hash => Self::Hash,
         }
     }

@@ -38,6 +38,9 @@ pub(crate) enum Request {
     Strip(StripAsked),
     /// The sample at a place.
     Hit(HitAsked),
+    /// An answer as the command line prints it, to a question in the words of
+    /// [`analytics::query::Query::from_words`].
+    Query(Vec<(String, String)>),
     /// SHA-256 of the open file.
     Hash,
 }
@@ -57,6 +60,8 @@ pub(crate) enum Answer {
     Strip(StripAnswer),
     /// To [`Request::Hit`]; `None` where nothing was recorded.
     Hit(Option<HitAnswer>),
+    /// To [`Request::Query`]: JSON.
+    Query(String),
     /// To [`Request::Hash`]: 64 lowercase hex digits.
     Hash(String),
     /// The question has no answer.

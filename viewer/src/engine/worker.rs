@@ -72,6 +72,7 @@ impl Worker {
             Request::Raster(asked) => self.answer(id, |it| super::answer::raster(it, asked)),
             Request::Strip(asked) => self.answer(id, |it| super::answer::strip(it, asked)),
             Request::Hit(asked) => self.answer(id, |it| super::answer::hit(it, asked)),
+            Request::Query(words) => self.answer(id, |it| super::answer::query(it, &words)),
         }
     }
 

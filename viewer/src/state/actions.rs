@@ -189,6 +189,8 @@ impl App {
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
             Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
+            // Asked by scripts that talk to a worker of their own.
+            Answer::Query(_) => {}
             Answer::Hash(sha) => {
                 if self
                     .wanted_sha
