@@ -48,8 +48,8 @@ impl Metrics {
         let seconds = Family::<Route, Histogram>::new_with_constructor(|| {
             Histogram::new(exponential_buckets(0.001, 4.0, 8))
         });
-        let [published, published_bytes, swept] = [const { () }; 3].map(|()| Counter::default());
-        let [used_bytes, connections] = [const { () }; 2].map(|()| Gauge::default());
+        let [published, published_bytes, swept] = [(); 3].map(|()| Counter::default());
+        let [used_bytes, connections] = [(); 2].map(|()| Gauge::default());
         let mut registry = Registry::with_prefix("ipu_stack");
         registry.register("requests", "Requests answered", requests.clone());
         let help = "Time from the head of a request to the head of its answer";
