@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
-use compiler::{OperandPolicy, Options, compile};
+use compiler::{AttentionStrategy, OperandPolicy, Options, compile};
 use criterion::{Criterion, criterion_group, criterion_main};
 use runtime::kernels::Generation;
 
@@ -13,7 +13,11 @@ fn compilations(criterion: &mut Criterion) {
     group
         .sample_size(10)
         .measurement_time(Duration::from_secs(5));
-    for name in ["gemm-benchmark", "gemm-projections"] {
+    for name in [
+        "gemm-benchmark",
+        "gemm-projections",
+        "siglip-attention-benchmark",
+    ] {
         let workload = workload(name, &WorkloadExtents::published(1472)).expect("a known workload");
         let constraints = workload.constraints.iter();
         let options = Options {
@@ -22,6 +26,7 @@ fn compilations(criterion: &mut Criterion) {
             operands: OperandPolicy::Sharded,
             clock_hz: 1_500_000_000,
             kernel_generation: Generation::default(),
+            attention: AttentionStrategy::Auto,
             plan_constraints: constraints
                 .filter_map(|text| PlanConstraint::parse(text).ok())
                 .collect(),

@@ -4,6 +4,7 @@ mod attempt;
 mod error;
 pub mod exchange;
 pub mod graph;
+mod inspect;
 mod instrument;
 pub mod layout;
 pub mod lower;
@@ -15,7 +16,10 @@ mod report;
 pub mod timing;
 
 pub use error::CompileError;
-pub use options::{OperandPolicy, Options, PredictedCycles, Progress, ProgressSink, TILES_MAX};
+pub use inspect::inspect_rows;
+pub use options::{
+    AttentionStrategy, OperandPolicy, Options, PredictedCycles, Progress, ProgressSink, TILES_MAX,
+};
 pub use report::{CompileReport, Compiled, ExchangeReport};
 
 use rayon::prelude::*;
@@ -70,7 +74,7 @@ fn attempt(
 ) -> Result<Compiled, CompileError> {
     let mut stage = Stages { timings, progress };
     let plan = stage.run("plan", || plan::plan(graph, options, reserve.plan_bytes))?;
-    let program = stage.run("expand", || program::expand(graph, &plan))?;
+    let program = stage.run("expand", || program::expand(graph, &plan, options.operands))?;
     let arena = reserve.arena(&program);
     let placement = stage.run("place", || place::place(&program, &arena))?;
     stage

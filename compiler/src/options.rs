@@ -4,7 +4,7 @@
 use analytics::units::Cycles;
 
 use crate::error::CompileError;
-use crate::plan::PlanConstraint;
+use crate::plan::{HeadLayout, PlanConstraint};
 
 /// Tiles of an IPU21.
 pub const TILES_MAX: u16 = 1472;
@@ -31,6 +31,39 @@ impl OperandPolicy {
     }
 }
 
+/// Which plans of attention are considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttentionStrategy {
+    /// The cheapest of all.
+    #[default]
+    Auto,
+    /// Query rows shared among the tiles of a head, keys streamed in blocks of 64.
+    Flash,
+    /// Query rows shared among the tiles of a head, all keys at once.
+    Materialized,
+}
+
+impl AttentionStrategy {
+    /// The name in flags and manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Flash => "flash",
+            Self::Materialized => "materialized",
+        }
+    }
+
+    /// How projections lay heads out for it.
+    #[must_use]
+    pub const fn heads(self) -> HeadLayout {
+        match self {
+            Self::Auto => HeadLayout::Padded,
+            Self::Flash | Self::Materialized => HeadLayout::Packed,
+        }
+    }
+}
+
 /// Everything a compilation depends on besides the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -44,6 +77,8 @@ pub struct Options {
     pub clock_hz: u64,
     /// Dated set of kernel costs.
     pub kernel_generation: runtime::kernels::Generation,
+    /// Which plans of attention are considered.
+    pub attention: AttentionStrategy,
     /// Forced parts of the plan, at most one an operation.
     pub plan_constraints: Vec<PlanConstraint>,
     /// Flags in effect, for the manifest, in a fixed order.
@@ -99,12 +134,14 @@ pub struct PredictedCycles {
     pub partials: Cycles,
     /// Summing the partials.
     pub reduce: Cycles,
+    /// Softmax, merge, GeLU, norm and add.
+    pub pointwise: Cycles,
 }
 
 impl PredictedCycles {
     /// The sum of the parts.
     #[must_use]
     pub fn total(&self) -> Cycles {
-        self.operands + self.gemm + self.partials + self.reduce
+        self.operands + self.gemm + self.partials + self.reduce + self.pointwise
     }
 }

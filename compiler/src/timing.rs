@@ -43,6 +43,29 @@ impl Timings {
         result
     }
 
+    /// One line a stage, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let line = |(stage, time): &(&str, Duration)| {
+            format!("{stage:<10} {:>9.3} s\n", time.as_secs_f64())
+        };
+        let lines: String = self.stages.iter().map(line).collect();
+        let total = self.total().as_secs_f64();
+        format!("{lines}{:<10} {total:>9.3} s\n", "total")
+    }
+
+    /// Stages with their seconds, and the total, as JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let stage = |(stage, time): &(&str, Duration)| {
+            let seconds = time.as_secs_f64();
+            serde_json::json!({ "stage": stage, "seconds": seconds })
+        };
+        let stages: Vec<_> = self.stages.iter().map(stage).collect();
+        let total = self.total().as_secs_f64();
+        serde_json::json!({ "stages": stages, "totalSeconds": total }).to_string()
+    }
+
     /// Sum over the stages.
     #[must_use]
     pub fn total(&self) -> Duration {

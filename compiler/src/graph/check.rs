@@ -18,6 +18,18 @@ pub enum Tolerance {
         /// Part relative to the reference.
         relative: f32,
     },
+    /// [`Self::Mixed`] for each element, and for each output the root mean square of the errors at
+    /// most rms_absolute + rms_relative · that of the reference.
+    WithRms {
+        /// Absolute part.
+        absolute: f32,
+        /// Part relative to the reference.
+        relative: f32,
+        /// Absolute part of the bound on the root mean square.
+        rms_absolute: f64,
+        /// Relative part of the bound on the root mean square.
+        rms_relative: f64,
+    },
 }
 
 impl Tolerance {
@@ -30,11 +42,33 @@ impl Tolerance {
     fn accepts(self, got: f32, expected: f32) -> bool {
         match self {
             Self::Exact => got == f16::from_f32(expected).to_f32(),
-            Self::Mixed { absolute, relative } => {
-                (got - expected).abs() <= absolute + relative * expected.abs()
-            }
+            Self::Mixed { absolute, relative }
+            | Self::WithRms {
+                absolute, relative, ..
+            } => (got - expected).abs() <= absolute + relative * expected.abs(),
         }
     }
+
+    /// Whether the root mean squares of an output's errors and of its reference are acceptable.
+    fn accepts_rms(self, rms: Rms) -> bool {
+        match self {
+            Self::WithRms {
+                rms_absolute,
+                rms_relative,
+                ..
+            } => rms.error <= rms_absolute + rms_relative * rms.reference,
+            Self::Exact | Self::Mixed { .. } => true,
+        }
+    }
+}
+
+/// Root mean squares over the elements of one output.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rms {
+    /// Of the errors.
+    pub error: f64,
+    /// Of the reference.
+    pub reference: f64,
 }
 
 /// What comparing all outputs found.
@@ -47,13 +81,17 @@ pub struct CheckReport {
     /// The element furthest from its reference; the first one of equals, not-a-number furthest of
     /// all.
     pub worst: Option<Difference>,
+    /// Root mean squares of the output whose errors are largest beside its reference.
+    pub rms: Rms,
+    /// Outputs whose root mean square of errors is above its bound.
+    pub rms_failures: u64,
 }
 
 impl CheckReport {
     /// Whether something was compared and all of it is within the tolerance.
     #[must_use]
     pub const fn passed(&self) -> bool {
-        self.failures == 0 && self.elements > 0
+        self.failures == 0 && self.rms_failures == 0 && self.elements > 0
     }
 }
 
@@ -106,6 +144,8 @@ pub fn check<'a>(
         elements: 0,
         failures: 0,
         worst: None,
+        rms: Rms::default(),
+        rms_failures: 0,
     };
     for reference in evaluate(graph)? {
         let name = output_name(graph, &reference);
@@ -128,8 +168,14 @@ fn output_name(graph: &Graph, reference: &Reference) -> String {
     graph.value(id).name.clone()
 }
 
-/// Failures and the worst (index, error) of one block of an output.
-type BlockResult = (u64, Option<(usize, f32)>);
+/// What one block of an output gives.
+struct BlockResult {
+    failures: u64,
+    /// Index and error of the worst element.
+    worst: Option<(usize, f32)>,
+    /// Sums of squares of the errors and of the reference.
+    squares: [f64; 2],
+}
 
 /// Elements of a block: enough work for a thread, few enough blocks to merge in order.
 const BLOCK: usize = 1 << 16;
@@ -147,9 +193,10 @@ fn compare(
         .map(|(got, expected)| compare_block(got, expected, tolerance))
         .collect();
     report.elements += got.len() as u64;
-    for (block, (failures, worst)) in blocks.into_iter().enumerate() {
-        report.failures += failures;
-        let Some((index, error)) = worst else {
+    report_rms(report, &blocks, got.len(), tolerance);
+    for (block, result) in blocks.into_iter().enumerate() {
+        report.failures += result.failures;
+        let Some((index, error)) = result.worst else {
             continue;
         };
         if report
@@ -169,18 +216,46 @@ fn compare(
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "2^36 elements at most")]
+fn report_rms(
+    report: &mut CheckReport,
+    blocks: &[BlockResult],
+    elements: usize,
+    tolerance: Tolerance,
+) {
+    let mean = |index: usize| {
+        let squares: f64 = blocks.iter().map(|block| block.squares[index]).sum();
+        (squares / elements.max(1) as f64).sqrt()
+    };
+    let rms = Rms {
+        error: mean(0),
+        reference: mean(1),
+    };
+    report.rms_failures += u64::from(!tolerance.accepts_rms(rms));
+    let is_worse = rms.error * report.rms.reference >= report.rms.error * rms.reference;
+    if is_worse || rms.error.is_nan() {
+        report.rms = rms;
+    }
+}
+
 fn compare_block(got: &[f16], expected: &[f32], tolerance: Tolerance) -> BlockResult {
-    let mut failures = 0;
+    let (mut failures, mut squares) = (0, [0.0; 2]);
     let mut worst: Option<(usize, f32)> = None;
     for (index, (got, &expected)) in got.iter().zip(expected).enumerate() {
         let got = got.to_f32();
         failures += u64::from(!tolerance.accepts(got, expected));
         let error = (got - expected).abs();
+        squares[0] += f64::from(error) * f64::from(error);
+        squares[1] += f64::from(expected) * f64::from(expected);
         if worst.is_none_or(|(_, before)| worse(error, before)) {
             worst = Some((index, error));
         }
     }
-    (failures, worst)
+    BlockResult {
+        failures,
+        worst,
+        squares,
+    }
 }
 
 /// Whether an error is further out than another; not-a-number is furthest.

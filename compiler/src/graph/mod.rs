@@ -5,12 +5,17 @@
 //! every [`Graph`] is well formed.
 
 pub mod check;
+mod operation;
 pub mod parse;
 mod print;
+mod product;
 pub mod reference;
+mod siglip;
 pub mod workload;
 
 use runtime::package::{DType, Fill};
+
+pub use operation::{AttentionExtents, GemmExtents, Operation, OperationKind, Scale};
 
 /// Largest element count of one tensor: 2^36, far above a device's memory.
 const ELEMENTS_MAX: u64 = 1 << 36;
@@ -77,63 +82,12 @@ impl Value {
     }
 }
 
-/// What an operation computes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OperationKind {
-    /// left[.., M, K] · right[1.., K, N]: the right operand is shared by all leading indices.
-    Gemm,
-}
-
-impl OperationKind {
-    /// The name in the text form.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gemm => "gemm",
-        }
-    }
-}
-
-/// An operation of the graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Operation {
-    /// Name shown in profiles, such as `projection.q`.
-    pub name: String,
-    /// Region label for coarse profiles; empty without one.
-    pub region: String,
-    /// What it computes.
-    pub kind: OperationKind,
-    /// Operands in order.
-    pub inputs: Vec<ValueId>,
-    /// The value it defines.
-    pub output: ValueId,
-}
-
 /// A graph in execution order. See the module for what holds of every graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     values: Vec<Value>,
     operations: Vec<Operation>,
     outputs: Vec<ValueId>,
-}
-
-/// Extents of a GEMM with leading axes folded into the rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GemmExtents {
-    /// Rows M of the left operand and of the result.
-    pub rows: u64,
-    /// Contraction extent K.
-    pub inner: u64,
-    /// Columns N of the right operand and of the result.
-    pub columns: u64,
-}
-
-impl GemmExtents {
-    /// Logical floating-point operations: two for each multiply-add.
-    #[must_use]
-    pub const fn flops(&self) -> u64 {
-        2 * self.rows * self.inner * self.columns
-    }
 }
 
 /// Which rule of the IR a graph breaks.
@@ -247,38 +201,6 @@ impl Graph {
         })
     }
 
-    /// Adds a GEMM whose result is called `result`. Both operands are F16.
-    ///
-    /// # Errors
-    /// [`GraphError::Operands`] where ranks, extents or types do not fit, and those of the result.
-    pub fn add_gemm(
-        &mut self,
-        result: &str,
-        left: ValueId,
-        right: ValueId,
-    ) -> Result<ValueId, GraphError> {
-        let shape = gemm_shape(self.value(left), self.value(right)).map_err(|problem| {
-            GraphError::Operands {
-                name: result.to_owned(),
-                problem,
-            }
-        })?;
-        let output = self.add_value(Value {
-            name: result.to_owned(),
-            dtype: DType::F16,
-            shape,
-            kind: ValueKind::Result,
-        })?;
-        self.operations.push(Operation {
-            name: result.to_owned(),
-            region: String::new(),
-            kind: OperationKind::Gemm,
-            inputs: vec![left, right],
-            output,
-        });
-        Ok(output)
-    }
-
     /// Names the operation that defines `result` and puts it into a region (empty: none).
     /// Does nothing for host values.
     pub fn label(&mut self, result: ValueId, name: &str, region: &str) {
@@ -321,27 +243,6 @@ impl Graph {
         Ok(())
     }
 
-    /// Folded extents of a GEMM.
-    #[must_use]
-    pub fn gemm_extents(&self, operation: &Operation) -> GemmExtents {
-        let (rows, inner) = self.value(operation.inputs[0]).matrix();
-        let (_, columns) = self.value(operation.inputs[1]).matrix();
-        GemmExtents {
-            rows,
-            inner,
-            columns,
-        }
-    }
-
-    /// Logical floating-point operations of the whole graph.
-    #[must_use]
-    pub fn flops(&self) -> u64 {
-        self.operations
-            .iter()
-            .map(|operation| self.gemm_extents(operation).flops())
-            .sum()
-    }
-
     fn add_value(&mut self, value: Value) -> Result<ValueId, GraphError> {
         if self.find(&value.name).is_some() {
             return Err(GraphError::Redefined { name: value.name });
@@ -364,34 +265,4 @@ impl Graph {
         self.values.push(value);
         Ok(ValueId(id))
     }
-}
-
-/// Result shape of left · right, or what does not fit.
-fn gemm_shape(left: &Value, right: &Value) -> Result<Vec<u64>, String> {
-    for value in [left, right] {
-        if value.dtype != DType::F16 {
-            let (name, dtype) = (&value.name, value.dtype.name());
-            return Err(format!("operand {name} is {dtype}; gemm takes f16"));
-        }
-    }
-    let (l, r) = (&left.shape, &right.shape);
-    if l.len() < 2 || r.len() < 2 || r.len() > l.len() {
-        return Err(format!(
-            "left {l:?} and right {r:?} need two axes, right no more than left"
-        ));
-    }
-    let (inner, depth) = (l[l.len() - 1], r[r.len() - 2]);
-    if inner != depth {
-        return Err(format!(
-            "contraction of left {l:?} ({inner}) and right {r:?} ({depth}) differ"
-        ));
-    }
-    if r[..r.len() - 2].iter().any(|&extent| extent != 1) {
-        return Err(format!(
-            "leading axes of right {r:?} must be 1: weights are shared"
-        ));
-    }
-    let mut shape = l[..l.len() - 1].to_vec();
-    shape.push(r[r.len() - 1]);
-    Ok(shape)
 }

@@ -2,8 +2,13 @@
 //!
 //! ```text
 //! line  = ("input" | "parameter") NAME ":" TYPE "[" INT {"," INT} "]" "=" FILL
-//!       | NAME "=" "gemm" "(" NAME "," NAME ")" ["as" NAME] ["in" NAME]
+//!       | NAME "=" CALL ["as" NAME] ["in" NAME]
 //!       | "output" NAME
+//! CALL  = "gemm" "(" NAME "," NAME ["," NAME] ")"             left, right, bias
+//!       | ("gelu" "(" NAME | "add" "(" NAME "," NAME) ")"
+//!       | "layer_norm" "(" NAME "," NAME "," NAME ")"         x, gain, bias
+//!       | ("split_heads" | "merge_heads") "(" NAME "," INT ")"  x, heads
+//!       | "attention" "(" NAME "," NAME "," NAME ["," NUMBER] ")"  q, k, v, scale (1/√d)
 //! TYPE  = "f16" | "f32" | "f143"
 //! FILL  = "constant" "(" NUMBER ")"          every element
 //!       | "gaussian" "(" INT "," NUMBER ")"  seed and standard deviation
@@ -15,7 +20,7 @@
 
 use runtime::package::{DType, Fill};
 
-use super::{Graph, GraphError, ValueId, ValueKind};
+use super::{Graph, GraphError, OperationKind, Scale, ValueId, ValueKind};
 
 /// Parses a graph and checks that it computes and returns something.
 ///
@@ -124,14 +129,26 @@ fn operation(
     start: usize,
 ) -> Result<(), GraphError> {
     cursor.expect('=')?;
-    cursor.choice(&[("gemm", ())])?;
+    let mut kind = cursor.choice(&[
+        ("gemm", OperationKind::Gemm),
+        ("gelu", OperationKind::Gelu),
+        ("add", OperationKind::Add),
+        ("layer_norm", OperationKind::LayerNorm),
+        ("split_heads", OperationKind::SplitHeads { heads: 0 }),
+        ("merge_heads", OperationKind::MergeHeads { heads: 0 }),
+        ("attention", OperationKind::Attention { scale: None }),
+    ])?;
     cursor.expect('(')?;
-    let left = cursor.defined(graph)?;
-    cursor.expect(',')?;
-    let right = cursor.defined(graph)?;
+    let mut inputs = vec![cursor.defined(graph)?];
+    while cursor.accept(',') {
+        if argument(cursor, &mut kind, inputs.len())? {
+            break;
+        }
+        inputs.push(cursor.defined(graph)?);
+    }
     cursor.expect(')')?;
     let value = graph
-        .add_gemm(result, left, right)
+        .add_operation(result, kind, &inputs)
         .map_err(|error| cursor.within(start, &error))?;
     let (mut name, mut region) = (result, "");
     while cursor.peek().is_some() {
@@ -142,6 +159,34 @@ fn operation(
     }
     graph.label(value, name, region);
     Ok(())
+}
+
+/// Reads a number that belongs to the operation, if one comes next.
+fn argument(
+    cursor: &mut Cursor<'_>,
+    kind: &mut OperationKind,
+    operands: usize,
+) -> Result<bool, GraphError> {
+    match kind {
+        OperationKind::SplitHeads { heads } | OperationKind::MergeHeads { heads } => {
+            *heads = cursor.integer()?;
+            Ok(true)
+        }
+        OperationKind::Attention { scale } if operands == 3 => {
+            cursor.skip_space();
+            let start = cursor.at;
+            *scale = Scale::new(cursor.number()?);
+            if scale.is_none() {
+                return Err(cursor.error(start, "a scale must be above zero".to_owned()));
+            }
+            Ok(true)
+        }
+        OperationKind::Attention { .. }
+        | OperationKind::Gemm
+        | OperationKind::Gelu
+        | OperationKind::Add
+        | OperationKind::LayerNorm => Ok(false),
+    }
 }
 
 /// A position in one line. Every read skips blanks first.
@@ -326,7 +371,20 @@ output q
             ),
             (
                 "q = conv(x, y)",
-                "line 1, column 5: expected gemm, found `conv`",
+                "line 1, column 5: expected gemm or gelu or add or layer_norm or split_heads or \
+                 merge_heads or attention, found `conv`",
+            ),
+            (
+                "input x: f16[1, 4, 8] = constant(1)\nq = attention(x, x, x, nan)",
+                "line 2, column 24: expected a finite number",
+            ),
+            (
+                "input x: f16[1, 4, 8] = constant(1)\nq = attention(x, x, x, -1)",
+                "line 2, column 24: a scale must be above zero",
+            ),
+            (
+                "input x: f16[1, 4, 8] = constant(1)\nq = split_heads(x, 3)",
+                "line 2, column 1: operation q: [1, 4, 8] needs three axes",
             ),
             (
                 "q = gemm(x, y)",

@@ -11,7 +11,10 @@ use rayon::prelude::*;
 use runtime::host::{HostError, TensorValues, values};
 use runtime::package::{Tensor, TensorRole};
 
-use super::{GemmExtents, Graph, Value, ValueId};
+use super::product::product;
+use super::{
+    AttentionExtents, GemmExtents, Graph, Operation, OperationKind, Scale, Value, ValueId,
+};
 
 /// Values of one output.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,26 +52,156 @@ pub fn evaluate(graph: &Graph) -> Result<Vec<Reference>, ReferenceError> {
                 known[input.index()] = Some(host_values(graph.value(*input))?);
             }
         }
-        let extents = graph.gemm_extents(operation);
-        let left = known[operation.inputs[0].index()].as_deref().unwrap_or(&[]);
-        let right = known[operation.inputs[1].index()].as_deref().unwrap_or(&[]);
-        let product = product(extents, left, right);
+        let inputs = operation.inputs.iter();
+        let inputs: Vec<&[f32]> = inputs
+            .map(|input| known[input.index()].as_deref().unwrap_or(&[]))
+            .collect();
+        let result = result(graph, operation, &inputs);
         let feeds_another = graph
             .operations()
             .iter()
             .any(|other| other.inputs.contains(&operation.output));
         if feeds_another {
-            known[operation.output.index()] = Some(stored(&product));
+            known[operation.output.index()] = Some(stored(&result));
         }
         if graph.outputs().contains(&operation.output) {
             references.push(Reference {
                 value: operation.output,
-                values: product,
+                values: result,
             });
         }
     }
     references.sort_by_key(|reference| reference.value);
     Ok(references)
+}
+
+/// The unrounded result of one operation.
+fn result(graph: &Graph, operation: &Operation, inputs: &[&[f32]]) -> Vec<f32> {
+    match operation.kind {
+        OperationKind::Gemm => {
+            let extents = graph.gemm_extents(operation);
+            let mut out = product(extents, inputs[0], inputs[1]);
+            if let Some(bias) = inputs.get(2) {
+                add_to_rows(&mut out, bias);
+            }
+            out
+        }
+        OperationKind::Gelu => inputs[0].iter().map(|&x| gelu(x)).collect(),
+        OperationKind::Add => {
+            let pairs = inputs[0].iter().zip(inputs[1]);
+            pairs.map(|(one, other)| one + other).collect()
+        }
+        OperationKind::LayerNorm => layer_norm(inputs[0], inputs[1], inputs[2]),
+        OperationKind::SplitHeads { heads } => {
+            let shape = &graph.value(operation.inputs[0]).shape;
+            let [_, tokens, width] = [0, 1, 2].map(|axis| size(shape[axis]));
+            let heads = size(heads);
+            swap_middle(inputs[0], [tokens, heads, width / heads])
+        }
+        OperationKind::MergeHeads { heads } => {
+            let shape = &graph.value(operation.inputs[0]).shape;
+            let [_, tokens, width] = [0, 1, 2].map(|axis| size(shape[axis]));
+            swap_middle(inputs[0], [size(heads), tokens, width])
+        }
+        OperationKind::Attention { scale } => {
+            let extents = graph.attention_extents(operation);
+            let scale = scale.map_or_else(|| extents.default_scale(), Scale::get);
+            attention(extents, scale, [inputs[0], inputs[1], inputs[2]])
+        }
+    }
+}
+
+fn size(extent: u64) -> usize {
+    usize::try_from(extent).unwrap_or(usize::MAX)
+}
+
+fn add_to_rows(values: &mut [f32], bias: &[f32]) {
+    values.par_chunks_mut(bias.len()).for_each(|row| {
+        for (value, bias) in row.iter_mut().zip(bias) {
+            *value += bias;
+        }
+    });
+}
+
+/// The tanh form, in F32.
+fn gelu(x: f32) -> f32 {
+    0.5 * x * (1.0 + (0.797_884_6 * (x + 0.044_715 * x * x * x)).tanh())
+}
+
+/// Variance that is added before the root, the model's own.
+const EPSILON: f32 = 1e-6;
+
+fn layer_norm(x: &[f32], gain: &[f32], bias: &[f32]) -> Vec<f32> {
+    let mut out = x.to_vec();
+    out.par_chunks_mut(gain.len()).for_each(|row| {
+        let count = row.iter().map(|_| 1.0_f32).sum::<f32>();
+        let mean = row.iter().sum::<f32>() / count;
+        let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / count;
+        let factor = 1.0 / (variance + EPSILON).sqrt();
+        for (x, (gain, bias)) in row.iter_mut().zip(gain.iter().zip(bias)) {
+            *x = (*x - mean) * factor * gain + bias;
+        }
+    });
+    out
+}
+
+/// [.., A, B, C] → [.., B, A, C].
+fn swap_middle(x: &[f32], [a, b, c]: [usize; 3]) -> Vec<f32> {
+    let mut out = Vec::with_capacity(x.len());
+    for outer in x.chunks(a * b * c) {
+        for second in 0..b {
+            for first in 0..a {
+                out.extend_from_slice(&outer[(first * b + second) * c..][..c]);
+            }
+        }
+    }
+    out
+}
+
+/// One stream after another; products and softmax in F32.
+fn attention(extents: AttentionExtents, scale: f32, [q, k, v]: [&[f32]; 3]) -> Vec<f32> {
+    let AttentionExtents {
+        queries,
+        keys,
+        width,
+        ..
+    } = extents;
+    let scores = GemmExtents {
+        rows: queries,
+        inner: width,
+        columns: keys,
+    };
+    let sums = GemmExtents {
+        rows: queries,
+        inner: keys,
+        columns: width,
+    };
+    let (query_stream, key_stream) = (size(queries * width), size(keys * width));
+    let mut out = Vec::with_capacity(q.len());
+    for (q, (k, v)) in q
+        .chunks(query_stream)
+        .zip(k.chunks(key_stream).zip(v.chunks(key_stream)))
+    {
+        let transposed = swap_middle(k, [size(keys), size(width), 1]);
+        let mut weights = product(scores, q, &transposed);
+        weights
+            .par_chunks_mut(size(keys))
+            .for_each(|row| softmax(row, scale));
+        out.extend(product(sums, &weights, v));
+    }
+    out
+}
+
+fn softmax(row: &mut [f32], scale: f32) {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let mut sum = 0.0;
+    for x in row.iter_mut() {
+        *x = ((*x - largest) * scale).exp();
+        sum += *x;
+    }
+    for x in row {
+        *x /= sum;
+    }
 }
 
 fn host_values(value: &Value) -> Result<Vec<f32>, ReferenceError> {
@@ -105,112 +238,4 @@ fn stored(values: &[f32]) -> Vec<f32> {
         .iter()
         .map(|&value| f16::from_f32(value).to_f32())
         .collect()
-}
-
-/// Rows of a block: its accumulators of [`LANES`] columns fit the vector registers.
-const ROWS: usize = 4;
-/// Columns of a block.
-const LANES: usize = 32;
-/// Rows of the left operand that one task multiplies.
-const TASK_ROWS: usize = 64;
-
-/// left[rows, inner] · right[inner, columns], row-major.
-fn product(extents: GemmExtents, left: &[f32], right: &[f32]) -> Vec<f32> {
-    let [rows, inner, columns] = [extents.rows, extents.inner, extents.columns]
-        .map(|extent| usize::try_from(extent).unwrap_or(usize::MAX));
-    let mut out = vec![0.0; rows * columns];
-    if columns == 0 || inner == 0 {
-        return out;
-    }
-    let panels = column_panels(inner, columns, right);
-    out.par_chunks_mut(TASK_ROWS * columns)
-        .zip(left.par_chunks(TASK_ROWS * inner))
-        .for_each(|(out, left)| task(out, left, &panels, inner, columns));
-    out
-}
-
-/// The right operand as panels of [`LANES`] columns, zero-padded, each inner-major.
-fn column_panels(inner: usize, columns: usize, right: &[f32]) -> Vec<f32> {
-    let count = columns.div_ceil(LANES);
-    let mut panels = vec![0.0; count * inner * LANES];
-    panels
-        .par_chunks_mut(inner * LANES)
-        .enumerate()
-        .for_each(|(panel, out)| {
-            let start = panel * LANES;
-            let width = LANES.min(columns - start);
-            for (k, line) in out.chunks_mut(LANES).enumerate() {
-                line[..width].copy_from_slice(&right[k * columns + start..][..width]);
-            }
-        });
-    panels
-}
-
-fn task(out: &mut [f32], left: &[f32], panels: &[f32], inner: usize, columns: usize) {
-    for (panel, right) in panels.chunks(inner * LANES).enumerate() {
-        let start = panel * LANES;
-        let width = LANES.min(columns - start);
-        for (out, left) in out
-            .chunks_mut(ROWS * columns)
-            .zip(left.chunks(ROWS * inner))
-        {
-            let sums = block(left, right, inner);
-            for (row, line) in out.chunks_mut(columns).enumerate() {
-                line[start..start + width].copy_from_slice(&sums[row][..width]);
-            }
-        }
-    }
-}
-
-/// Sums of up to [`ROWS`] rows with one panel; missing rows repeat the first.
-fn block(left: &[f32], right: &[f32], inner: usize) -> [[f32; LANES]; ROWS] {
-    let mut sums = [[0.0; LANES]; ROWS];
-    let rows: [&[f32]; ROWS] =
-        std::array::from_fn(|row| left.chunks(inner).nth(row).unwrap_or(&left[..inner]));
-    for (k, line) in right.chunks_exact(LANES).enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let factor = row[k];
-            for (sum, value) in sums.iter_mut().zip(line) {
-                *sum += factor * value;
-            }
-        }
-    }
-    sums
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The definition, written for clarity.
-    fn plain(extents: GemmExtents, left: &[f32], right: &[f32]) -> Vec<f32> {
-        let [rows, inner, columns] =
-            [extents.rows, extents.inner, extents.columns].map(|n| usize::try_from(n).unwrap());
-        let mut out = Vec::new();
-        for row in 0..rows {
-            for column in 0..columns {
-                let terms = (0..inner).map(|k| left[row * inner + k] * right[k * columns + column]);
-                out.push(terms.fold(0.0, |sum, term| sum + term));
-            }
-        }
-        out
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(48))]
-        #[test]
-        fn blocked_products_equal_the_definition(
-            rows in 1_u64..140, inner in 1_u64..40, columns in 1_u64..70, seed in 0_u32..1000,
-        ) {
-            let extents = GemmExtents { rows, inner, columns };
-            let number = |index: u64| {
-                u8::try_from((index * 7 + u64::from(seed)) % 23).map(f32::from).unwrap() - 11.0
-            };
-            let left: Vec<f32> = (0..rows * inner).map(number).collect();
-            let right: Vec<f32> = (0..inner * columns).map(|index| number(index * 3)).collect();
-            prop_assert_eq!(product(extents, &left, &right), plain(extents, &left, &right));
-        }
-    }
 }

@@ -2,14 +2,14 @@
 
 use runtime::package::{DType, Fill};
 
+use crate::options::OperandPolicy;
+
 use super::check::Tolerance;
+use super::siglip::{self, DATA_SEED};
 use super::{Graph, GraphError, ValueId, ValueKind};
 
-/// Seed of the Gaussian workloads, combined with the position of each value.
-const DATA_SEED: u64 = 0x4449_4147_4e4f_5354;
-
 /// Names of the workloads, each with one line for help texts.
-pub const WORKLOADS: [(&str, &str); 4] = [
+pub const WORKLOADS: [(&str, &str); 10] = [
     (
         "gemm-smoke",
         "left[1,tiles,64] x right[1,64,64*tiles], one-hot rows, checked exactly",
@@ -26,6 +26,27 @@ pub const WORKLOADS: [(&str, &str); 4] = [
         "gemm-projections",
         "x[729,1152] times Wq, Wk, Wv [1152,1152], Gaussian: the demo",
     ),
+    (
+        "mlp-smoke",
+        "x[1,tiles,64] through two 64x64 products with GeLU",
+    ),
+    ("attention-smoke", "4 heads, 17 queries, 19 keys, width 72"),
+    (
+        "attention-constant-smoke",
+        "siglip-attention-benchmark of constants: uniform softmax",
+    ),
+    (
+        "siglip-mlp-benchmark",
+        "x[4,729,1152] -> 4304 -> GeLU -> 1152; batch, tokens, dims, blocks are flags",
+    ),
+    (
+        "siglip-attention-benchmark",
+        "x[1,729,1152]: Q, K, V projections and attention of 16 heads, width 72",
+    ),
+    (
+        "siglip-block",
+        "norms, biased projections, attention, residual adds and MLP",
+    ),
 ];
 
 /// Extents that flags may change.
@@ -39,10 +60,20 @@ pub struct WorkloadExtents {
     pub inner: u64,
     /// Columns of `gemm-benchmark`, `--benchmark-columns`; a multiple of 16.
     pub columns: u64,
-    /// Rows of `gemm-projections`, `--mlp-tokens`.
+    /// Tokens of the SigLIP workloads, `--mlp-tokens`.
     pub tokens: u64,
-    /// Width of `gemm-projections`, `--mlp-dim`.
+    /// Width of the SigLIP workloads, `--mlp-dim`.
     pub width: u64,
+    /// Hidden width of the MLP, `--mlp-hidden-dim`.
+    pub hidden: u64,
+    /// Batch of `siglip-mlp-benchmark`, `--mlp-batch`.
+    pub batch: u64,
+    /// Blocks of `siglip-mlp-benchmark` one after another, `--mlp-blocks`.
+    pub blocks: u64,
+    /// Batch of the attention workloads, `--attention-batch`.
+    pub attention_batch: u64,
+    /// Heads of the attention workloads, `--attention-heads`.
+    pub heads: u64,
 }
 
 impl WorkloadExtents {
@@ -56,7 +87,33 @@ impl WorkloadExtents {
             columns: 64,
             tokens: 729,
             width: 1152,
+            hidden: 4304,
+            batch: 4,
+            blocks: 1,
+            attention_batch: 1,
+            heads: 16,
         }
+    }
+}
+
+/// The hidden width of an MLP of this width where none is given: 4304 for the published 1152, else
+/// four times the width.
+#[must_use]
+pub const fn hidden_width(width: Option<u64>) -> u64 {
+    match width {
+        None | Some(1152) => 4304,
+        Some(width) => 4 * width,
+    }
+}
+
+/// How the operands of a workload arrive unless a flag says otherwise: the SigLIP workloads are
+/// single inferences, whose upload is not in device cycles.
+#[must_use]
+pub fn default_operands(workload: &str) -> OperandPolicy {
+    if workload.starts_with("siglip-") {
+        OperandPolicy::Replicated
+    } else {
+        OperandPolicy::Sharded
     }
 }
 
@@ -108,6 +165,12 @@ pub fn workload(name: &str, extents: &WorkloadExtents) -> Result<Workload, Workl
         "batched-gemm-smoke" => smoke("batched-gemm-smoke", 3, extents),
         "gemm-benchmark" => benchmark(extents),
         "gemm-projections" => projections(extents),
+        "mlp-smoke" => siglip::mlp_smoke(extents),
+        "attention-smoke" => siglip::attention_smoke(),
+        "attention-constant-smoke" => siglip::attention_constant(extents),
+        "siglip-mlp-benchmark" => siglip::mlp(extents),
+        "siglip-attention-benchmark" => siglip::attention(extents),
+        "siglip-block" => siglip::block(extents),
         _ => {
             let known: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
             let (name, known) = (name.to_owned(), known.join(", "));
@@ -247,6 +310,19 @@ mod tests {
     fn projections_have_the_published_flops() {
         let workload = workload("gemm-projections", &WorkloadExtents::published(1472)).unwrap();
         assert_eq!(workload.graph.flops(), 5_804_752_896);
+    }
+
+    #[test]
+    fn mlp_and_attention_have_the_published_flops() {
+        let one = WorkloadExtents {
+            batch: 1,
+            ..WorkloadExtents::published(1472)
+        };
+        let flops = |name, extents| workload(name, extents).unwrap().graph.flops();
+        assert_eq!(flops("siglip-mlp-benchmark", &one), 14_458_134_528);
+        let four = WorkloadExtents::published(1472);
+        assert_eq!(flops("siglip-mlp-benchmark", &four), 57_832_538_112);
+        assert_eq!(flops("siglip-attention-benchmark", &four), 8_253_633_024);
     }
 
     #[test]

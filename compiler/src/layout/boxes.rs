@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use runtime::package::{AffineLoop, AffinePattern};
 
-use super::{Block, LANES, Order, UNIT_BYTES, View};
+use super::{Block, Groups, LANES, Order, UNIT_BYTES, View};
 
 /// An affine copy between a tensor and the image of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,16 +61,18 @@ pub fn boxes(view: &View, block: &Block, units: Range<u32>) -> Vec<AffineBox> {
     for full in &mut ranges {
         full.push(0..LANES);
     }
-    for (axis, limit) in [
-        (Axis::Line, view.lines.saturating_sub(block.lines.start)),
+    for (axis, first, extent, groups) in [
+        (Axis::Line, block.lines.start, view.lines, view.line_groups),
         (
             Axis::Depth,
-            view.depth.saturating_sub(block.panels.start * LANES),
+            block.panels.start * LANES,
+            view.depth,
+            view.depth_groups,
         ),
     ] {
         ranges = ranges
             .iter()
-            .flat_map(|each| clip(&digits, each, axis, limit))
+            .flat_map(|each| cut(&digits, each, axis, (first, extent, groups)))
             .collect();
     }
     let start = units.start * UNIT_BYTES;
@@ -137,6 +139,21 @@ fn digits(block: &Block) -> Vec<Digit> {
                 lane,
             ]
         }
+        Order::Lines => vec![
+            Digit {
+                count: lines,
+                axis: Axis::Line,
+                scale: 1,
+                bytes: panels * UNIT_BYTES,
+            },
+            Digit {
+                count: panels,
+                axis: Axis::Depth,
+                scale: LANES,
+                bytes: UNIT_BYTES,
+            },
+            lane,
+        ],
     }
 }
 
@@ -169,29 +186,56 @@ fn decompose(radices: &[u32], range: Range<u32>, prefix: &mut Ranges, out: &mut 
     }
 }
 
-/// The parts of a box below `limit` along an axis.
-fn clip(digits: &[Digit], ranges: &Ranges, axis: Axis, limit: u32) -> Vec<Ranges> {
-    let outer = digits
-        .iter()
-        .position(|digit| digit.axis == axis && digit.scale == LANES);
-    let inner = digits
-        .iter()
-        .position(|digit| digit.axis == axis && digit.scale == 1);
-    let (Some(outer), Some(inner)) = (outer, inner) else {
+/// The parts of a box that hold elements, cut where a group of the axis ends. The axis has `extent`
+/// positions and the block starts at `first`.
+fn cut(
+    digits: &[Digit],
+    ranges: &Ranges,
+    axis: Axis,
+    (first, extent, groups): (u32, u32, Groups),
+) -> Vec<Ranges> {
+    let digit = |scale| {
+        digits
+            .iter()
+            .position(|digit| digit.axis == axis && digit.scale == scale)
+    };
+    let Some(inner) = digit(1) else {
         return vec![ranges.clone()];
     };
-    let (full, rest) = (limit / LANES, limit % LANES);
+    let outer = digit(LANES);
+    let (low, high) = match outer {
+        Some(outer) => (
+            first + ranges[outer].start * LANES,
+            first + ranges[outer].end * LANES,
+        ),
+        None => (first + ranges[inner].start, first + ranges[inner].end),
+    };
     let mut parts = Vec::new();
-    let mut whole = ranges.clone();
-    whole[outer].end = whole[outer].end.min(full);
-    parts.push(whole);
-    if ranges[outer].contains(&full) {
-        let mut edge = ranges.clone();
-        edge[outer] = full..full + 1;
-        edge[inner].end = edge[inner].end.min(rest);
-        parts.push(edge);
+    for group in low / groups.padded..high.min(extent).div_ceil(groups.padded) {
+        let start = group * groups.padded;
+        let end = (start + groups.logical).min(extent);
+        let (start, end) = (start.max(low) - first, end.max(first) - first);
+        match outer {
+            None => {
+                let mut part = ranges.clone();
+                part[inner] = part[inner].start.max(start)..part[inner].end.min(end);
+                parts.push(part);
+            }
+            Some(outer) => {
+                let (full, rest) = (end / LANES, end % LANES);
+                let mut whole = ranges.clone();
+                whole[outer] = whole[outer].start.max(start / LANES)..whole[outer].end.min(full);
+                parts.push(whole);
+                if ranges[outer].contains(&full) {
+                    let mut edge = ranges.clone();
+                    edge[outer] = full..full + 1;
+                    edge[inner].end = edge[inner].end.min(rest);
+                    parts.push(edge);
+                }
+            }
+        }
     }
-    parts.retain(|part| part.iter().all(|range| !range.is_empty()));
+    parts.retain(|part| part.iter().all(|range| range.start < range.end));
     parts
 }
 
@@ -221,7 +265,10 @@ fn affine(view: &View, block: &Block, digits: &[Digit], ranges: &Ranges, start: 
             });
         }
     }
-    let element = i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
+    let line = view.line_groups.element(line).unwrap_or(0);
+    let depth = view.depth_groups.element(depth).unwrap_or(0);
+    let element =
+        view.base + i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
     AffineBox {
         pattern: AffinePattern { loops },
         element: element.cast_unsigned(),
@@ -264,7 +311,11 @@ mod tests {
             let (line, panel) = block.unit(unit);
             for lane in 0..LANES {
                 let depth = panel * LANES + lane;
-                if line < view.lines && depth < view.depth {
+                if line >= view.lines || depth >= view.depth {
+                    continue;
+                }
+                let line = view.line_groups.element(line);
+                if let (Some(line), Some(depth)) = (line, view.depth_groups.element(depth)) {
                     let element =
                         i64::from(line) * view.line_stride + i64::from(depth) * view.depth_stride;
                     out.insert(
@@ -281,22 +332,29 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(256))]
         #[test]
         fn boxes_visit_each_logical_element_once_where_it_lies(
-            rows in 1_u32..70, columns in 1_u32..70, swapped: bool, coefficients: bool,
+            rows in 1_u32..70, columns in 1_u32..70, swapped: bool, coefficients in 0..3,
+            row_groups in 1_u32..4, column_groups in 1_u32..4,
             cut in prop::array::uniform6(0_u32..1000),
         ) {
             let axis = if swapped { LineAxis::Columns } else { LineAxis::Rows };
-            let view = View::new(rows, columns, axis);
+            let groups = |extent: u32, count: u32| match count {
+                1 => (extent, Groups::whole(extent)),
+                _ => (extent * count, Groups::of(extent)),
+            };
+            let (rows, columns) = (groups(rows, row_groups), groups(columns, column_groups));
+            let view = View::grouped(rows, columns, axis);
             let part = |total: u32, from: u32, to: u32| {
                 let start = total * from / 1000;
                 start..(start + 1 + (total - start) * to / 1000).min(total)
             };
             let panels = part(view.panels(), cut[0], cut[1]);
-            let block = if coefficients {
+            let block = if coefficients == 1 {
                 let groups = part(view.groups(), cut[2], cut[3]);
                 let lines = groups.start * LANES..groups.end * LANES;
                 Block { lines, panels, order: Order::Coefficients }
             } else {
-                Block { lines: part(view.lines, cut[2], cut[3]), panels, order: Order::Panels }
+                let order = if coefficients == 2 { Order::Lines } else { Order::Panels };
+                Block { lines: part(view.lines, cut[2], cut[3]), panels, order }
             };
             let units = part(block.units(), cut[4], cut[5]);
             let boxes = boxes(&view, &block, units.clone());
@@ -305,7 +363,8 @@ mod tests {
             prop_assert_eq!(all.len(), found.len(), "an element is visited twice");
             prop_assert_eq!(&found, &plain(&view, &block, units.clone()));
             prop_assert_eq!(logical_elements(&view, &block, units), found.len() as u64);
-            prop_assert!(boxes.len() <= 20);
+            let groups = row_groups * column_groups;
+            prop_assert!(boxes.len() <= 20 * groups as usize);
         }
     }
 }

@@ -25,42 +25,158 @@ pub enum LineAxis {
     Columns,
 }
 
+/// How an axis is cut into equal groups that are padded one by one, such as heads of 72 columns in
+/// 80. An axis without groups is one group that is not padded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Groups {
+    /// Elements of a group.
+    pub logical: u32,
+    /// Positions of a group on the device, a multiple of 16 where there are several.
+    pub padded: u32,
+}
+
+impl Groups {
+    /// One group of everything.
+    #[must_use]
+    pub const fn whole(extent: u32) -> Self {
+        Self {
+            logical: extent,
+            padded: extent,
+        }
+    }
+
+    /// Groups padded to the next 16.
+    #[must_use]
+    pub const fn of(logical: u32) -> Self {
+        Self {
+            logical,
+            padded: logical.next_multiple_of(LANES),
+        }
+    }
+
+    /// Positions that `extent` elements take.
+    #[must_use]
+    pub const fn padded_extent(self, extent: u32) -> u32 {
+        extent / self.logical * self.padded
+    }
+
+    /// The element at a position; `None` for padding.
+    #[must_use]
+    pub const fn element(self, position: u32) -> Option<u32> {
+        let within = position % self.padded;
+        if within < self.logical {
+            Some(position / self.padded * self.logical + within)
+        } else {
+            None
+        }
+    }
+
+    /// The position of an element.
+    #[must_use]
+    pub const fn position(self, element: u32) -> u32 {
+        element / self.logical * self.padded + element % self.logical
+    }
+
+    /// Elements among positions below `end`.
+    const fn below(self, end: u32) -> u32 {
+        let within = end % self.padded;
+        let within = if within < self.logical {
+            within
+        } else {
+            self.logical
+        };
+        end / self.padded * self.logical + within
+    }
+
+    /// Elements among positions of an axis of `extent` positions.
+    #[must_use]
+    pub const fn count(self, range: &Range<u32>, extent: u32) -> u32 {
+        let end = if range.end < extent {
+            range.end
+        } else {
+            extent
+        };
+        let start = if range.start < end { range.start } else { end };
+        self.below(end) - self.below(start)
+    }
+}
+
 /// A folded matrix seen as lines × depth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct View {
     /// What the lines are.
     pub axis: LineAxis,
-    /// Logical lines.
+    /// Lines, padding between groups included.
     pub lines: u32,
-    /// Logical depth.
+    /// Depth, padding between groups included.
     pub depth: u32,
+    /// Groups of the lines.
+    pub line_groups: Groups,
+    /// Groups of the depth.
+    pub depth_groups: Groups,
     /// Row-major elements from a line to the next.
     pub line_stride: i64,
     /// Row-major elements from a depth index to the next.
     pub depth_stride: i64,
+    /// Row-major index of the first element.
+    pub base: i64,
 }
 
 impl View {
     /// A matrix of `rows` × `columns` with its lines along `axis`.
     #[must_use]
     pub fn new(rows: u32, columns: u32, axis: LineAxis) -> Self {
-        let (row_stride, column_stride) = (i64::from(columns), 1);
-        match axis {
-            LineAxis::Rows => Self {
-                axis,
-                lines: rows,
-                depth: columns,
-                line_stride: row_stride,
-                depth_stride: column_stride,
-            },
-            LineAxis::Columns => Self {
-                axis,
-                lines: columns,
-                depth: rows,
-                line_stride: column_stride,
-                depth_stride: row_stride,
-            },
+        Self::grouped(
+            (rows, Groups::whole(rows)),
+            (columns, Groups::whole(columns)),
+            axis,
+        )
+    }
+
+    /// A matrix of `rows` × `columns` elements, each axis with its groups, lines along `axis`.
+    #[must_use]
+    pub fn grouped(
+        (rows, row_groups): (u32, Groups),
+        (columns, column_groups): (u32, Groups),
+        axis: LineAxis,
+    ) -> Self {
+        let row_axis = (
+            row_groups.padded_extent(rows),
+            row_groups,
+            i64::from(columns),
+        );
+        let column_axis = (column_groups.padded_extent(columns), column_groups, 1);
+        let (line_axis, depth_axis) = match axis {
+            LineAxis::Rows => (row_axis, column_axis),
+            LineAxis::Columns => (column_axis, row_axis),
+        };
+        Self {
+            axis,
+            lines: line_axis.0,
+            depth: depth_axis.0,
+            line_groups: line_axis.1,
+            depth_groups: depth_axis.1,
+            line_stride: line_axis.2,
+            depth_stride: depth_axis.2,
+            base: 0,
         }
+    }
+
+    /// A run of `count` elements from `base`, as one line.
+    #[must_use]
+    pub fn run(base: u64, count: u32) -> Self {
+        Self {
+            base: base.cast_signed(),
+            ..Self::new(1, count, LineAxis::Rows)
+        }
+    }
+
+    /// Elements among the positions of a block.
+    #[must_use]
+    pub fn elements(&self, block: &Block) -> u64 {
+        let depth = block.panels.start * LANES..block.panels.end * LANES;
+        u64::from(self.line_groups.count(&block.lines, self.lines))
+            * u64::from(self.depth_groups.count(&depth, self.depth))
     }
 
     /// Panels of 16 along the depth, the last one padded.
@@ -83,6 +199,8 @@ pub enum Order {
     Panels,
     /// AMP coefficients: 16 lines by 16 lines, panel by panel, the 16 lines inside a panel.
     Coefficients,
+    /// Line by line, all panels inside a line: row-major with lines padded to whole panels.
+    Lines,
 }
 
 /// A rectangle of a [`View`] in one order.
@@ -138,6 +256,13 @@ impl Block {
                 (
                     self.lines.start + group * LANES + line,
                     self.panels.start + panel,
+                )
+            }
+            Order::Lines => {
+                let panels = self.panel_count();
+                (
+                    self.lines.start + unit / panels,
+                    self.panels.start + unit % panels,
                 )
             }
         }

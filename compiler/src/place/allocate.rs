@@ -1,8 +1,8 @@
 //! First fit for one tile: requests → addresses.
 //!
-//! Requests are taken interleaved first, then by start of life, large ones first. Standard requests
-//! try standard memory, then interleaved. A wish to lie apart from an exchange partner is dropped
-//! where it cannot be met; a kernel's need to is not.
+//! Requests that only interleaved memory can hold are taken first, then the others, each by start
+//! of life, large ones first. Standard requests try standard memory, then interleaved. A wish to
+//! lie apart from an exchange partner is dropped where it cannot be met; a kernel's need to is not.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -42,7 +42,10 @@ pub(crate) fn allocate(requests: &[Request], arena: &Arena) -> Result<Vec<Addres
     let mut order: Vec<usize> = (0..requests.len()).collect();
     order.sort_by_key(|&index| {
         let request = &requests[index];
-        let class = Reverse(request.class == MemoryClass::Interleaved);
+        let standard = arena.standard.end - arena.standard.start;
+        let needs_interleaved =
+            request.class == MemoryClass::Interleaved || request.bytes + request.tail > standard;
+        let class = Reverse(needs_interleaved);
         (class, request.lifetime.0, Reverse(request.bytes), index)
     });
     let mut addresses: Vec<Option<Address>> = vec![None; requests.len()];

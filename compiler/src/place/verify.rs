@@ -2,7 +2,7 @@
 //! buffers of a tile is looked at.
 
 use rayon::prelude::*;
-use runtime::package::{Address, KernelSpec, MemoryClass};
+use runtime::package::{Address, KernelSpec, MemoryClass, Merge, Order};
 
 use crate::program::{Buffer, Program, Work};
 
@@ -111,7 +111,12 @@ fn verify_calls(program: &Program, placement: &Placement) -> Result<(), Placemen
                 problem,
             };
             let mut addresses = Vec::new();
-            for (operand, bytes) in call.operands.iter().zip(operand_bytes(&spec)) {
+            let sizes = operand_bytes(&spec);
+            if sizes.len() != call.operands.len() {
+                let found = call.operands.len();
+                return Err(fault(format!("{spec:?} has {found} operands")));
+            }
+            for (operand, bytes) in call.operands.iter().zip(sizes) {
                 let buffer = &program.buffers[operand.buffer as usize];
                 if buffer.tile != call.tile || operand.offset + bytes > buffer.bytes {
                     return Err(fault(format!("{spec:?}: operand leaves its buffer")));
@@ -159,10 +164,37 @@ fn operand_bytes(spec: &KernelSpec) -> Vec<u32> {
             vec![2 * elements, 2 * elements * partials]
         }
         KernelSpec::ZeroFill { bytes } => vec![bytes],
-        KernelSpec::Copy { bytes } => vec![bytes, bytes],
-        _ => runtime::kernels::operands(spec)
-            .iter()
-            .map(|operand| u32::try_from(operand.bytes).unwrap_or(u32::MAX))
-            .collect(),
+        KernelSpec::Copy { bytes } | KernelSpec::CopyWords { bytes } => vec![bytes, bytes],
+        KernelSpec::CopyRows(spec) => {
+            let reach = |stride: u32| stride * (spec.rows - 1) + spec.bytes;
+            vec![reach(spec.out_stride), reach(spec.source_stride)]
+        }
+        KernelSpec::Gelu(spec) => vec![2 * spec.rows * spec.width; 2],
+        KernelSpec::Add(spec) => vec![2 * spec.rows * spec.width; 3],
+        KernelSpec::LayerNorm(spec) => vec![2 * spec.rows * spec.width; 4],
+        KernelSpec::Softmax(spec) => {
+            let scores = 2 * spec.rows * spec.padded;
+            vec![scores + 32 * spec.rows, scores]
+        }
+        KernelSpec::Merge(spec) => merge_bytes(&spec),
+        KernelSpec::Rearrange(spec) if spec.order == Order::PackLeft => {
+            let padded = spec.columns.next_multiple_of(16);
+            vec![2 * spec.rows * padded, 2 * spec.rows * spec.stride]
+        }
+        KernelSpec::Rearrange(spec) if spec.order == Order::UnpackTransposed => {
+            vec![2 * spec.rows * spec.columns; 2]
+        }
+        // No plan emits the others.
+        _ => Vec::new(),
     }
+}
+
+fn merge_bytes(spec: &Merge) -> Vec<u32> {
+    let element = if spec.half_output { 2 } else { 4 };
+    let mut bytes = Vec::new();
+    bytes.extend(spec.last.then_some(element * spec.rows * spec.columns));
+    let state = 4 * spec.rows * (spec.columns + 2);
+    bytes.extend((!(spec.first && spec.last)).then_some(state));
+    bytes.extend([2 * spec.rows * spec.padded, 32 * spec.rows]);
+    bytes
 }

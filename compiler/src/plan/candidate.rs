@@ -22,10 +22,12 @@ const EXCHANGE_OVERHEAD: u64 = 261;
 const ROUTE: u64 = 70;
 /// Events that a message occupies at its receiver beside its words. Fit to our own schedules.
 const MESSAGE_GAP: u64 = 2;
+/// Units of a message that carries part of a result: the runs that two unrelated grids share.
+const RUN_UNITS: u32 = 64;
 /// Words of a unit.
 const UNIT_WORDS: u64 = 8;
 
-/// A candidate with its price.
+/// A way to do a matrix product with its price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Candidate {
     pub(crate) plan: GemmPlan,
@@ -48,7 +50,7 @@ impl Shard {
     fn new(problem: &Problem, plan: &GemmPlan) -> Self {
         let panels = problem.depth_panels().div_ceil(plan.grid.inner);
         Self {
-            lines: problem.panels.view.lines.div_ceil(plan.grid.rows),
+            lines: problem.most_lines(plan.grid),
             chunk_panels: panels.div_ceil(plan.chunks),
             groups: plan.groups,
         }
@@ -80,17 +82,18 @@ pub(crate) fn price(
     let (partials, reduce) = reduction_cycles(plan, &shard, generation);
     let chunks = u64::from(plan.chunks);
     let predicted = PredictedCycles {
-        operands: operand_cycles(plan, &shard, resident).times(chunks),
+        operands: operand_cycles(problem, plan, &shard, resident).times(chunks),
         gemm: cycles(&gemm, generation).times(chunks),
         partials,
         reduce,
+        pointwise: Cycles::ZERO,
     };
-    let memory = memory(plan, &shard, 0);
+    let memory = memory(problem, plan, &shard, 0);
     Candidate {
         plan: *plan,
         predicted,
         early_bytes: memory.live_at(0),
-        bytes: (1..=LAST_STEP)
+        bytes: (1..=memory.last_step())
             .map(|step| memory.live_at(step))
             .max()
             .unwrap_or(0),
@@ -98,16 +101,27 @@ pub(crate) fn price(
 }
 
 /// The exchange that brings one chunk of the operands that are not there yet.
-fn operand_cycles(plan: &GemmPlan, shard: &Shard, resident: [bool; 2]) -> Cycles {
-    if plan.policy == OperandPolicy::Replicated {
-        return Cycles::ZERO;
-    }
+fn operand_cycles(
+    problem: &Problem,
+    plan: &GemmPlan,
+    shard: &Shard,
+    resident: [bool; 2],
+) -> Cycles {
     let (panels, coefficients, _) = shard.units();
-    let sides = [(panels, plan.grid.columns), (coefficients, plan.grid.rows)];
+    let sides = [
+        (problem.panels.is_host, panels, plan.grid.columns),
+        (problem.coefficients.is_host, coefficients, plan.grid.rows),
+    ];
     let mut words = Cycles::ZERO;
-    for ((units, fan), resident) in sides.into_iter().zip(resident) {
-        if fan > 1 && !resident {
-            words += endpoint(units, fan.min(units.div_ceil(PIECE_UNITS)));
+    for ((is_host, units, fan), resident) in sides.into_iter().zip(resident) {
+        let in_place = is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated);
+        if !in_place && !resident {
+            let pieces = if is_host {
+                fan.min(units.div_ceil(PIECE_UNITS))
+            } else {
+                units.div_ceil(RUN_UNITS)
+            };
+            words += endpoint(units, pieces);
         }
     }
     if words == Cycles::ZERO {
@@ -124,7 +138,7 @@ fn reduction_cycles(plan: &GemmPlan, shard: &Shard, generation: Generation) -> (
         return (Cycles::ZERO, Cycles::ZERO);
     }
     let (_, _, result) = shard.units();
-    let piece = result.div_ceil(partials);
+    let piece = result.div_ceil(plan.pieces);
     let copy = KernelSpec::Copy {
         bytes: piece * UNIT_BYTES,
     };
@@ -139,12 +153,12 @@ fn reduction_cycles(plan: &GemmPlan, shard: &Shard, generation: Generation) -> (
     )
 }
 
-fn phase_overhead() -> Cycles {
+pub(super) fn phase_overhead() -> Cycles {
     Cycles::new(EXCHANGE_OVERHEAD + ROUTE)
 }
 
 /// Cycles that units in so many messages keep an endpoint busy.
-fn endpoint(units: u32, messages: u32) -> Cycles {
+pub(super) fn endpoint(units: u32, messages: u32) -> Cycles {
     Cycles::new(u64::from(units) * UNIT_WORDS + u64::from(messages) * MESSAGE_GAP)
 }
 
@@ -171,27 +185,18 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
             what: format!("a block of {bytes} bytes in any memory"),
         });
     }
-    let Memory { requests, names } = memory(plan, &shard, others);
-    allocate(&requests, &arena).map(|_| ()).map_err(|failure| {
-        let (request, name) = (&requests[failure.request], names[failure.request]);
-        let (bytes, live, class) = (request.bytes, failure.live, class_name(request.class));
-        let what = format!("{bytes} bytes of {name} in {class} memory beside {live} live bytes");
-        Lack {
-            bytes: u64::from(bytes),
-            what,
-        }
-    })
+    memory(problem, plan, &shard, others).check()
 }
 
 /// What the fullest tile allocates, with the name of each request.
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     requests: Vec<Request>,
     names: Vec<&'static str>,
 }
 
 impl Memory {
-    fn add(
+    pub(crate) fn add(
         &mut self,
         name: &'static str,
         units: u32,
@@ -213,8 +218,31 @@ impl Memory {
         self.requests.len() - 1
     }
 
+    /// Whether one tile has room for all requests.
+    pub(crate) fn check(&self) -> Result<(), Lack> {
+        let (requests, names) = (&self.requests, &self.names);
+        allocate(requests, &Arena::with_rows(0))
+            .map(|_| ())
+            .map_err(|failure| {
+                let (request, name) = (&requests[failure.request], names[failure.request]);
+                let (bytes, live, class) = (request.bytes, failure.live, class_name(request.class));
+                let what =
+                    format!("{bytes} bytes of {name} in {class} memory beside {live} live bytes");
+                Lack {
+                    bytes: u64::from(bytes),
+                    what,
+                }
+            })
+    }
+
+    /// The last step at which a request is live.
+    pub(crate) fn last_step(&self) -> u32 {
+        let last = self.requests.iter().map(|each| each.lifetime.1);
+        last.max().unwrap_or(0)
+    }
+
     /// Bytes of the requests that are live at a step.
-    fn live_at(&self, step: u32) -> u64 {
+    pub(crate) fn live_at(&self, step: u32) -> u64 {
         let live = |each: &&Request| each.lifetime.0 <= step && step <= each.lifetime.1;
         self.requests
             .iter()
@@ -223,7 +251,7 @@ impl Memory {
             .sum()
     }
 
-    fn keep_apart(&mut self, one: usize, other: usize) {
+    pub(crate) fn keep_apart(&mut self, one: usize, other: usize) {
         self.requests[one].apart.push(other);
         self.requests[other].apart.push(one);
     }
@@ -234,8 +262,11 @@ impl Memory {
         &mut self,
         plan: &GemmPlan,
         (name, units, class): (&'static str, u32, MemoryClass),
-        fan: u32,
+        (is_host, fan): (bool, u32),
     ) -> Vec<usize> {
+        if !is_host {
+            return vec![self.add(name, units, class, (1, 2))];
+        }
         if fan == 1 || plan.policy == OperandPolicy::Replicated {
             return (0..plan.chunks)
                 .map(|_| self.add(name, units, class, (0, 2)))
@@ -254,27 +285,24 @@ const PANEL_OPERAND: &str = "panel operand";
 /// Units of one request for other values: they come in pieces.
 const OTHER_UNITS: u64 = 256;
 
-/// Last step of the shape below.
-const LAST_STEP: u32 = 6;
-
 /// The requests of the operation in the shape of its lifetimes: 0 upload, 1 operands arrive,
 /// 2 multiply, 3 copy, 4 partial sums arrive, 5 add, 6 later.
-fn memory(plan: &GemmPlan, shard: &Shard, others: u64) -> Memory {
+fn memory(problem: &Problem, plan: &GemmPlan, shard: &Shard, others: u64) -> Memory {
     let (panels, coefficients, result) = shard.units();
     let standard = MemoryClass::Standard;
     let mut memory = Memory::default();
     let output = memory.add("result block", result, MemoryClass::Interleaved, (2, 4));
     let panels = (PANEL_OPERAND, panels, standard);
-    for block in memory.add_operand(plan, panels, plan.grid.columns) {
+    for block in memory.add_operand(plan, panels, (problem.panels.is_host, plan.grid.columns)) {
         memory.keep_apart(output, block);
     }
     memory.add_operand(
         plan,
         ("coefficients", coefficients, plan.coefficients),
-        plan.grid.rows,
+        (problem.coefficients.is_host, plan.grid.rows),
     );
     if plan.grid.inner > 1 {
-        let piece = result.div_ceil(plan.grid.inner);
+        let piece = result.div_ceil(plan.pieces);
         let partials = memory.add("partial sums", piece * plan.grid.inner, standard, (3, 5));
         let sum = memory.add("result piece", piece, standard, (5, 6));
         memory.keep_apart(partials, sum);

@@ -1,13 +1,14 @@
 //! A forced plan in text, and which candidates it allows.
 //!
 //! ```text
-//! OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL[:chunks=N]
+//! OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL[:chunks=N][:tile=N]
 //! 0:5x24x12:12x1:48:interleaved:normal:complete:match-remote
 //! ```
 //! Fields after the grid may be left out from the right, and any but the first may be `*`. COLUMNS
-//! are those of the fullest tile. A compute block's result is cut into K linear pieces of its
-//! image, so RRxRC is Kx1; partial sums arrive `complete`. LOCAL is `match-remote` (operands are
-//! uploaded once and exchanged) or `direct` (the host writes every copy).
+//! are those of the fullest tile. A compute block's result is cut into RR linear pieces of its
+//! image, at most K, each summed by one tile; RC is 1. Partial sums arrive `complete`. LOCAL is
+//! `match-remote` (operands are uploaded once and exchanged) or `direct` (the host writes every
+//! copy). `tile` is the first tile of the grid.
 
 use runtime::package::MemoryClass;
 
@@ -23,6 +24,8 @@ pub struct PlanConstraint {
     pub operation: usize,
     /// The grid.
     pub grid: Option<Grid>,
+    /// Owners of a result block.
+    pub pieces: Option<u32>,
     /// Columns of the fullest tile.
     pub columns: Option<u32>,
     /// Where coefficients lie.
@@ -33,6 +36,8 @@ pub struct PlanConstraint {
     pub policy: Option<OperandPolicy>,
     /// Parts that the contraction is streamed in.
     pub chunks: Option<u32>,
+    /// First logical tile of the grid.
+    pub first_tile: Option<u16>,
     /// The text it was parsed from, for errors.
     text: String,
 }
@@ -93,6 +98,28 @@ impl<'a> Fields<'a> {
     }
 }
 
+impl Fields<'_> {
+    /// The fields at the end that have names: chunks and first tile.
+    fn named(&mut self) -> Result<(Option<u32>, Option<u16>), PlanError> {
+        let (mut chunks, mut tile) = (None, None);
+        while let Some(field) = self.rest.next() {
+            if let Some(count) = field.strip_prefix("chunks=") {
+                let count = count.parse().ok().filter(|&count: &u32| count > 0);
+                let problem = || format!("expected chunks=N, found `{field}`");
+                chunks = Some(count.ok_or_else(|| self.error("chunks", problem()))?);
+            } else if let Some(first) = field.strip_prefix("tile=") {
+                let first = first.parse().ok();
+                let problem = || format!("expected tile=N, found `{field}`");
+                tile = Some(first.ok_or_else(|| self.error("tile", problem()))?);
+            } else {
+                let problem = format!("expected chunks=N or tile=N, found `{field}`");
+                return Err(self.error("end", problem));
+            }
+        }
+        Ok((chunks, tile))
+    }
+}
+
 impl PlanConstraint {
     /// Parses the text form.
     ///
@@ -114,10 +141,11 @@ impl PlanConstraint {
             inner: n[2],
         });
         let pieces = fields.numbers("result", 2)?;
-        if let (Some(pieces), Some(grid)) = (pieces, grid)
-            && pieces != [grid.inner, 1]
+        if let (Some(pieces), Some(grid)) = (&pieces, grid)
+            && (pieces[0] > grid.inner || pieces[1] != 1)
         {
-            let problem = format!("expected {}x1: results are cut into K pieces", grid.inner);
+            let most = grid.inner;
+            let problem = format!("expected 1x1 to {most}x1: pieces of a block, K at most");
             return Err(fields.error("result", problem));
         }
         let columns = fields.numbers("columns", 1)?.map(|n| n[0]);
@@ -137,27 +165,18 @@ impl PlanConstraint {
             ("direct", OperandPolicy::Replicated),
         ];
         let policy = fields.choice("local", &policies)?;
-        let chunks = match fields.next() {
-            None => None,
-            Some(field) => {
-                let count = field.strip_prefix("chunks=").and_then(|n| n.parse().ok());
-                let count = count.filter(|&n: &u32| n > 0);
-                let problem = || format!("expected chunks=N, found `{field}`");
-                Some(count.ok_or_else(|| fields.error("chunks", problem()))?)
-            }
-        };
-        if let Some(field) = fields.rest.next() {
-            return Err(fields.error("end", format!("expected nothing, found `{field}`")));
-        }
+        let (chunks, first_tile) = fields.named()?;
         let text = text.to_owned();
         Ok(Self {
             operation,
             grid,
+            pieces: pieces.map(|pieces| pieces[0]),
             columns,
             coefficients,
             orientation,
             policy,
             chunks,
+            first_tile,
             text,
         })
     }
@@ -168,11 +187,13 @@ impl PlanConstraint {
             wanted.is_none_or(|wanted| wanted == found)
         }
         free(self.grid, plan.grid)
+            && free(self.pieces, plan.pieces)
             && free(self.columns, plan.groups * LANES)
             && free(self.coefficients, plan.coefficients)
             && free(self.orientation, plan.orientation)
             && free(self.policy, plan.policy)
             && free(self.chunks, plan.chunks)
+            && free(self.first_tile, plan.first_tile)
     }
 
     /// The text it was parsed from.
@@ -184,6 +205,7 @@ impl PlanConstraint {
 
 #[cfg(test)]
 mod tests {
+    use super::super::HeadLayout;
     use super::*;
 
     #[test]
@@ -200,11 +222,14 @@ mod tests {
             coefficients: MemoryClass::Standard,
             policy: OperandPolicy::Replicated,
             chunks: 4,
+            pieces: 2,
+            first_tile: 7,
+            heads: HeadLayout::Padded,
         };
         let text = plan.to_string();
         assert_eq!(
             text,
-            "2:10x46x3:3x1:16:standard:swapped:complete:direct:chunks=4"
+            "2:10x46x3:2x1:16:standard:swapped:complete:direct:chunks=4:tile=7"
         );
         let constraint = PlanConstraint::parse(&text).unwrap();
         assert!(constraint.allows(&plan));
@@ -226,8 +251,8 @@ mod tests {
             ),
             ("0:5x0x1", "field grid: expected 3 positive"),
             (
-                "0:5x24x12:4x1",
-                "field result: expected 12x1: results are cut into K pieces",
+                "0:5x24x12:13x1",
+                "field result: expected 1x1 to 12x1: pieces of a block, K at most",
             ),
             (
                 "0:*:*:*:fast",
@@ -243,7 +268,7 @@ mod tests {
             ),
             (
                 "0:*:*:*:*:*:*:*:*:9",
-                "field end: expected nothing, found `9`",
+                "field end: expected chunks=N or tile=N, found `9`",
             ),
         ];
         for (text, message) in cases {

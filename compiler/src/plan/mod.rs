@@ -6,11 +6,17 @@
 //! operations are chosen together so that an operand which the next one needs in the same place
 //! counts once.
 
+mod attention;
 mod candidate;
 mod constraint;
 mod explain;
+mod pick;
+mod pointwise;
 mod problem;
+mod rank;
 mod select;
+mod shape;
+mod shared_rows;
 
 use std::fmt;
 
@@ -20,9 +26,15 @@ use crate::instrument::class_name;
 use crate::layout::LANES;
 use crate::options::{OperandPolicy, PredictedCycles};
 
+pub use attention::{AttentionPlan, Family};
+pub(crate) use attention::{AttentionProblem, merge, own_copy, softmax};
 pub use constraint::PlanConstraint;
+pub(crate) use pointwise::{add, gelu, layer_norm};
 pub use problem::{Cell, Grid, Operand, Orientation, Problem};
 pub use select::plan;
+pub use shape::HeadLayout;
+pub(crate) use shape::{axis, consumers, wanted_axes};
+pub(crate) use shared_rows::KEY_BLOCK;
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +77,20 @@ pub struct GemmPlan {
     pub policy: OperandPolicy,
     /// Parts that the contraction of a tile is streamed in.
     pub chunks: u32,
+    /// Owners of a result block, each of a linear piece: at most the contraction parts.
+    pub pieces: u32,
+    /// First logical tile of the grid.
+    pub first_tile: u16,
+    /// How the heads of a projection are laid out.
+    pub heads: HeadLayout,
+}
+
+impl GemmPlan {
+    /// Logical tile of a cell.
+    #[must_use]
+    pub const fn tile(&self, cell: Cell) -> u16 {
+        self.first_tile + self.grid.tile(cell)
+    }
 }
 
 impl fmt::Display for GemmPlan {
@@ -80,13 +106,76 @@ impl fmt::Display for GemmPlan {
             OperandPolicy::Sharded => "match-remote",
             OperandPolicy::Replicated => "direct",
         };
-        write!(f, "{}:{rows}x{columns}x{inner}:{inner}x1", self.operation)?;
+        let pieces = self.pieces;
+        write!(f, "{}:{rows}x{columns}x{inner}:{pieces}x1", self.operation)?;
         write!(f, ":{}:{memory}", self.groups * LANES)?;
         write!(f, ":{}:complete:{local}", self.orientation.name())?;
         if self.chunks > 1 {
             write!(f, ":chunks={}", self.chunks)?;
         }
+        if self.first_tile > 0 {
+            write!(f, ":tile={}", self.first_tile)?;
+        }
         Ok(())
+    }
+}
+
+/// How one operation is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationPlan {
+    /// A matrix product.
+    Gemm(GemmPlan),
+    /// An attention.
+    Attention(AttentionPlan),
+    /// Element by element, where the operand lies.
+    Pointwise {
+        /// Graph operation index.
+        operation: usize,
+    },
+    /// Whole rows, one tile after another.
+    Rows {
+        /// Graph operation index.
+        operation: usize,
+    },
+    /// Another name for the same elements.
+    View {
+        /// Graph operation index.
+        operation: usize,
+    },
+}
+
+impl OperationPlan {
+    /// Graph operation index.
+    #[must_use]
+    pub const fn operation(&self) -> usize {
+        match *self {
+            Self::Gemm(GemmPlan { operation, .. })
+            | Self::Attention(AttentionPlan { operation, .. })
+            | Self::Pointwise { operation }
+            | Self::Rows { operation }
+            | Self::View { operation } => operation,
+        }
+    }
+
+    /// The plan of a matrix product.
+    #[must_use]
+    pub const fn gemm(&self) -> Option<&GemmPlan> {
+        match self {
+            Self::Gemm(plan) => Some(plan),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for OperationPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gemm(plan) => plan.fmt(f),
+            Self::Attention(plan) => plan.fmt(f),
+            Self::Pointwise { operation } => write!(f, "{operation}:in-place"),
+            Self::Rows { operation } => write!(f, "{operation}:rows"),
+            Self::View { operation } => write!(f, "{operation}:view"),
+        }
     }
 }
 
@@ -95,8 +184,13 @@ impl fmt::Display for GemmPlan {
 pub struct Plan {
     /// Logical tiles of the device that are in use.
     pub tiles: u16,
+    /// How projections lay heads out.
+    pub heads: HeadLayout,
     /// One plan an operation, in graph order.
-    pub operations: Vec<GemmPlan>,
+    pub operations: Vec<OperationPlan>,
+    /// Lengths of the runs of operations that are done at once on different tiles, in order; they
+    /// add up to the operations.
+    pub groups: Vec<usize>,
     /// Predicted cycles of each.
     pub predicted: Vec<PredictedCycles>,
     /// The best candidates of each operation with their cycles by part, for people.

@@ -7,6 +7,7 @@ use crate::graph::{Graph, Operation, ValueId};
 use crate::layout::{Block, LANES, LineAxis, Order, View, split};
 
 use super::PlanError;
+use super::shape::{HeadLayout, Heads, fitting};
 
 /// Which operand is streamed as AMP-left panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +89,8 @@ pub struct Operand {
     pub value: ValueId,
     /// How it is seen: its lines are not contracted, its depth is.
     pub view: View,
+    /// The host holds it; else an operation computed it.
+    pub is_host: bool,
 }
 
 /// A GEMM in one orientation.
@@ -110,40 +113,38 @@ impl Problem {
         graph: &Graph,
         operation: &Operation,
         orientation: Orientation,
+        heads: HeadLayout,
     ) -> Result<Self, PlanError> {
         let extents = graph.gemm_extents(operation);
-        let fit = |extent: u64| {
-            u32::try_from(extent)
-                .ok()
-                .filter(|&extent| extent <= 1 << 30)
-                .ok_or_else(|| {
-                    let problem = format!("extent {extent} is above the limit of 2^30");
-                    PlanError::NoPlan {
-                        operation: operation.name.clone(),
-                        problem,
-                    }
-                })
-        };
-        let (rows, inner, columns) = (
-            fit(extents.rows)?,
-            fit(extents.inner)?,
-            fit(extents.columns)?,
+        let fit = |extent: u64| fitting(extent, &operation.name);
+        let (rows, inner) = (fit(extents.rows)?, fit(extents.inner)?);
+        let columns = fit(extents.columns)?;
+        let heads = Heads::of(graph, operation, heads);
+        let rows = (rows, heads.row_groups(rows));
+        let inner = (
+            inner,
+            Heads::depth_groups(graph, operation.inputs[0], inner),
         );
-        let left = Operand {
-            value: operation.inputs[0],
-            view: View::new(rows, inner, LineAxis::Rows),
+        let columns = (columns, heads.column_groups(columns));
+        let operand = |position: usize, view: View| {
+            let value = operation.inputs[position];
+            let is_host = graph.value(value).fill().is_some();
+            Operand {
+                value,
+                view,
+                is_host,
+            }
         };
-        let right = Operand {
-            value: operation.inputs[1],
-            view: View::new(inner, columns, LineAxis::Columns),
-        };
+        let left = operand(0, View::grouped(rows, inner, LineAxis::Rows));
+        let right = operand(1, View::grouped(inner, columns, LineAxis::Columns));
         let (axis, panels, coefficients) = match orientation {
             Orientation::Normal => (LineAxis::Rows, left, right),
             Orientation::Swapped => (LineAxis::Columns, right, left),
         };
         let result = Operand {
             value: operation.output,
-            view: View::new(rows, columns, axis),
+            view: View::grouped(rows, columns, axis),
+            is_host: false,
         };
         Ok(Self {
             panels,
@@ -166,11 +167,34 @@ impl Problem {
         part.start + within.start..part.start + within.end
     }
 
+    /// Lines of the panel operand on a cell. Columns are cut in pairs where they can be, so that a
+    /// row-major copy of a swapped result has rows of whole words.
+    fn panel_lines(&self, grid: Grid, cell: Cell) -> Range<u32> {
+        let lines = self.panels.view.lines;
+        let in_pairs = self.panels.view.axis == LineAxis::Columns
+            && lines.is_multiple_of(2)
+            && grid.rows <= lines / 2;
+        if in_pairs {
+            let pairs = split(lines / 2, grid.rows, cell.row);
+            2 * pairs.start..2 * pairs.end
+        } else {
+            split(lines, grid.rows, cell.row)
+        }
+    }
+
+    /// Lines of the fullest cell.
+    #[must_use]
+    pub(super) fn most_lines(&self, grid: Grid) -> u32 {
+        let (row, column, inner) = (0, 0, 0);
+        let lines = self.panel_lines(grid, Cell { row, column, inner });
+        lines.end - lines.start
+    }
+
     /// The panel operand's block of a cell.
     #[must_use]
     pub fn panel_block(&self, grid: Grid, cell: Cell, chunk: (u32, u32)) -> Block {
         Block {
-            lines: split(self.panels.view.lines, grid.rows, cell.row),
+            lines: self.panel_lines(grid, cell),
             panels: self.panel_range(grid, cell.inner, chunk),
             order: Order::Panels,
         }
@@ -191,7 +215,7 @@ impl Problem {
     #[must_use]
     pub fn result_block(&self, grid: Grid, cell: Cell) -> Block {
         Block {
-            lines: split(self.panels.view.lines, grid.rows, cell.row),
+            lines: self.panel_lines(grid, cell),
             panels: split(self.coefficients.view.groups(), grid.columns, cell.column),
             order: Order::Panels,
         }

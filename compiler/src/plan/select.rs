@@ -1,43 +1,49 @@
-//! Enumerates grids, drops what does not fit, ranks the rest and chooses over all operations.
+//! Chooses over all operations: partial plans are extended by the ranked plans of one operation
+//! after another, and the cheapest are kept.
+
+use std::ops::Range;
 
 use analytics::units::Cycles;
-use runtime::package::MemoryClass;
 
-use crate::graph::{Graph, Operation, ValueId};
-use crate::options::Options;
+use crate::graph::{Graph, Operation, OperationKind, ValueId};
+use crate::options::{OperandPolicy, Options, PredictedCycles};
 use crate::place::Arena;
 
-use super::candidate::{Candidate, Lack, fits, price};
-use super::explain::explain;
-use super::{GemmPlan, Grid, Orientation, Plan, PlanConstraint, PlanError, Problem};
+use super::candidate::price;
+use super::explain::{explain, explain_at_once, explain_others};
+use super::pick::Pick;
+use super::rank::{Ranked, rank};
+use super::{GemmPlan, Plan, PlanError, Problem, attention, pointwise};
 
 /// Partial plans that are carried from one operation to the next.
 const BEAM_WIDTH: usize = 16;
 /// Candidates of an operation that each partial plan tries.
 const BRANCHES: usize = 32;
-/// Chunk counts that are tried, in order, until one fits.
-const CHUNKS: [u32; 9] = [1, 2, 3, 4, 6, 8, 12, 16, 24];
+/// Times that the plans of products at once are chosen anew, one after another.
+const SWEEPS: usize = 3;
 
 /// Bytes per tile that one more attempt keeps free when no combination of plans fits.
 const RESERVE_STEP: u64 = 64 * 1024;
 /// Attempts with ever more bytes kept free.
 const ATTEMPTS: u64 = 5;
 
-/// A partial plan: one candidate for each operation so far.
-#[derive(Clone)]
+/// A partial plan: one pick for each operation so far.
+#[derive(Clone, Default)]
 struct Branch {
-    picks: Vec<Candidate>,
+    picks: Vec<Pick>,
+    /// Lengths of the runs of picks that are done at once.
+    groups: Vec<usize>,
     total: Cycles,
 }
 
 impl Branch {
     /// Whether what a later operation needs on the tiles from the start leaves the earlier ones
     /// room.
-    fn leaves_room(&self, later: &Candidate) -> bool {
+    fn leaves_room(&self, later: &Pick, reserve: u64) -> bool {
         let arena = Arena::with_rows(0);
-        let bytes = |range: &std::ops::Range<u32>| u64::from(range.end - range.start);
+        let bytes = |range: &Range<u32>| u64::from(range.end - range.start);
         let capacity = (bytes(&arena.standard) + bytes(&arena.interleaved)) / 16 * 15;
-        let mut early = later.early_bytes;
+        let mut early = later.early_bytes + reserve;
         self.picks.iter().rev().all(|pick| {
             let fits = pick.bytes + early <= capacity;
             early += pick.early_bytes;
@@ -74,319 +80,242 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
 }
 
 fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
-    let mut beam = vec![Branch {
-        picks: Vec::new(),
-        total: Cycles::ZERO,
-    }];
     let mut explanation = String::new();
-    for (index, operation) in graph.operations().iter().enumerate() {
-        let ranked = rank(graph, options, index, reserve)?;
-        explanation += &explain(operation, &ranked);
-        beam = advance(graph, options, &beam, &ranked, operation)?;
+    let count = graph.operations().len();
+    // The beam before each operation, as far as it was reached.
+    let mut beams: Vec<Vec<Branch>> = vec![Vec::new(); count + 1];
+    beams[0].push(Branch::default());
+    for index in 0..count {
+        let operation = &graph.operations()[index];
+        let beam = std::mem::take(&mut beams[index]);
+        let together = together(graph, options, index);
+        if together > 1 {
+            let picks = at_once(graph, options, index..index + together, reserve);
+            explanation += &explain_at_once(&graph.operations()[index..index + together], &picks);
+            let next = beam
+                .iter()
+                .filter_map(|branch| extend_at_once(branch, &picks, reserve));
+            beams[index + together].extend(next);
+        }
+        let next = if operation.kind == OperationKind::Gemm {
+            let ranked = rank(graph, options, (index, 0..options.tiles), reserve)?;
+            explanation += &explain(operation, &ranked);
+            advance(graph, options, &beam, &ranked, (operation, reserve))?
+        } else {
+            let picks = other(graph, options, (index, reserve), &beam)?;
+            explanation += &explain_others(operation, &picks);
+            picks
+                .into_iter()
+                .zip(beam)
+                .map(|(pick, branch)| extend(&branch, pick))
+                .collect()
+        };
+        beams[index + 1].extend(next);
+        prune(&mut beams[index + 1], operation)?;
     }
-    let best = beam.swap_remove(0);
+    let best = beams.swap_remove(count).swap_remove(0);
     Ok(Plan {
         tiles: options.tiles,
+        heads: options.attention.heads(),
         operations: best.picks.iter().map(|pick| pick.plan).collect(),
+        groups: best.groups,
         predicted: best.picks.iter().map(|pick| pick.predicted).collect(),
         explain: explanation,
     })
 }
 
-/// Feasible candidates of an operation, cheapest first, with how many were tried.
-pub(super) struct Ranked {
-    pub(super) feasible: Vec<Candidate>,
-    pub(super) tried: usize,
-}
-
-fn rank(graph: &Graph, options: &Options, index: usize, reserve: u64) -> Result<Ranked, PlanError> {
-    let operation = &graph.operations()[index];
-    let constraint = options
+/// How many products from `index` on multiply the same left operand, none reads another's result,
+/// and none is forced to a plan: they may be done at once on different tiles. Only where the host
+/// writes every copy: a shared operand that is spread leaves from one share for all of them, which
+/// the price does not know.
+fn together(graph: &Graph, options: &Options, index: usize) -> usize {
+    let operations = &graph.operations()[index..];
+    let left = operations[0].inputs[0];
+    let first = index
+        .checked_sub(1)
+        .map(|before| &graph.operations()[before]);
+    let is_before = |value: &ValueId| graph.producer(*value).is_none_or(|made| made < index);
+    let is_alike = |operation: &Operation| {
+        operation.kind == OperationKind::Gemm
+            && operation.inputs[0] == left
+            && operation.inputs.iter().all(is_before)
+    };
+    if first.is_some_and(is_alike) {
+        return 1;
+    }
+    let alike = operations.iter().take_while(|each| is_alike(each)).count();
+    let forced = options
         .plan_constraints
         .iter()
-        .rev()
-        .find(|constraint| constraint.operation == index);
-    let others = other_bytes(graph, operation) / u64::from(options.tiles) + reserve;
-    let mut feasible = Vec::new();
-    let (mut tried, mut lacking) = (0, None);
-    let forced = constraint.and_then(|each| each.orientation);
-    let legal = orientations(graph, operation)?;
-    for orientation in legal
-        .into_iter()
-        .filter(|each| forced.is_none_or(|one| one == *each))
-    {
-        let problem = Problem::new(graph, operation, orientation)?;
-        for grid in grids(&problem, options, constraint)? {
-            tried += 1;
-            let base = GemmPlan {
-                operation: index,
-                orientation,
-                grid,
-                groups: problem.coefficients.view.groups().div_ceil(grid.columns),
-                coefficients: MemoryClass::Interleaved,
-                policy: constraint
-                    .and_then(|each| each.policy)
-                    .unwrap_or(options.operands),
-                chunks: 1,
+        .any(|each| (index..index + alike).contains(&each.operation));
+    let is_spread = options.operands == OperandPolicy::Sharded;
+    if forced || is_spread || alike > usize::from(options.tiles) {
+        1
+    } else {
+        alike
+    }
+}
+
+/// The plans of some products, each on its share of the tiles, that are fastest together; nothing
+/// where a share has no room.
+fn at_once(graph: &Graph, options: &Options, operations: Range<usize>, reserve: u64) -> Vec<Pick> {
+    let count = u16::try_from(operations.len()).unwrap_or(u16::MAX);
+    let share = options.tiles / count;
+    let mut choices: Vec<Vec<Pick>> = Vec::new();
+    for (position, index) in (0..).zip(operations) {
+        let first = position * share;
+        let Ok(ranked) = rank(graph, options, (index, first..first + share), reserve) else {
+            return Vec::new();
+        };
+        let best = ranked.feasible.into_iter().take(BRANCHES);
+        choices.push(best.map(Pick::from).collect());
+    }
+    let mut picks: Vec<Pick> = choices.iter().map(|each| each[0]).collect();
+    for _ in 0..SWEEPS {
+        for (position, choices) in choices.iter().enumerate() {
+            let total = |pick: &Pick| {
+                let mut picks = picks.clone();
+                picks[position] = *pick;
+                slowest(&picks).total()
             };
-            match variant(&problem, &base, constraint, others) {
-                Ok(plan) => {
-                    feasible.push(price(
-                        &problem,
-                        &plan,
-                        options.kernel_generation,
-                        [false; 2],
-                    ));
-                }
-                Err(lack) => lacking = lacking.into_iter().chain(lack).min(),
+            if let Some(best) = choices.iter().min_by_key(|pick| total(pick)) {
+                picks[position] = *best;
             }
         }
     }
-    feasible.sort_by_key(|each| key(each.predicted.total(), &each.plan));
-    if feasible.is_empty() {
-        return Err(refusal(
-            graph,
-            options,
-            operation,
-            constraint,
-            (tried, lacking),
-        ));
-    }
-    Ok(Ranked { feasible, tried })
+    picks
 }
 
-/// Why no grid works: a constraint that none obeys, or memory.
-fn refusal(
+/// Products at once take as long as the slowest in each part.
+fn slowest(picks: &[Pick]) -> PredictedCycles {
+    let most = |part: fn(&PredictedCycles) -> Cycles| {
+        let parts = picks.iter().map(|pick| part(&pick.predicted));
+        parts.max().unwrap_or(Cycles::ZERO)
+    };
+    PredictedCycles {
+        operands: most(|parts| parts.operands),
+        gemm: most(|parts| parts.gemm),
+        partials: most(|parts| parts.partials),
+        reduce: most(|parts| parts.reduce),
+        pointwise: Cycles::ZERO,
+    }
+}
+
+/// The price of products at once is carried by the first of them.
+fn extend_at_once(branch: &Branch, picks: &[Pick], reserve: u64) -> Option<Branch> {
+    if picks.is_empty() || picks.iter().any(|pick| !branch.leaves_room(pick, reserve)) {
+        return None;
+    }
+    let predicted = slowest(picks);
+    let mut next = branch.clone();
+    next.groups.push(picks.len());
+    next.total = branch.total + predicted.total();
+    for (position, pick) in picks.iter().enumerate() {
+        let none = PredictedCycles::default();
+        let predicted = if position == 0 { predicted } else { none };
+        next.picks.push(Pick { predicted, ..*pick });
+    }
+    Some(next)
+}
+
+/// The pick of an operation that is no product, for each branch.
+fn other(
     graph: &Graph,
     options: &Options,
-    operation: &Operation,
-    constraint: Option<&PlanConstraint>,
-    (tried, lacking): (usize, Option<Lack>),
-) -> PlanError {
-    let values: u64 = graph
-        .values()
-        .iter()
-        .map(|value| value.elements() * 2)
-        .sum();
-    let problem = match (lacking, constraint) {
-        (None, Some(constraint)) => {
-            let problem = "no grid with these parts obeys the other fields; COLUMNS are those of \
-                           the fullest tile, chunks at most its contraction panels";
-            let (text, problem) = (constraint.text().to_owned(), problem.to_owned());
-            return PlanError::Constraint {
-                text,
-                field: "plan",
-                problem,
+    (index, reserve): (usize, u64),
+    beam: &[Branch],
+) -> Result<Vec<Pick>, PlanError> {
+    let operation = &graph.operations()[index];
+    match operation.kind {
+        OperationKind::Attention { .. } => {
+            let (ranked, _) = attention::rank(graph, options, index)?;
+            let fitting = |branch: &Branch| {
+                let pick = ranked.iter().find(|pick| branch.leaves_room(pick, reserve));
+                pick.copied().unwrap_or(ranked[0])
             };
+            Ok(beam.iter().map(fitting).collect())
         }
-        (None, None) => "no grid to try".to_owned(),
-        (Some(lack), _) => format!(
-            "none of {tried} grids fits {} tiles: tile 0, the fullest, has no room for {}; all \
-             values together take {} bytes a tile; use more tiles or a smaller shape",
-            options.tiles,
-            lack.what,
-            values / u64::from(options.tiles)
-        ),
-    };
-    PlanError::NoPlan {
-        operation: operation.name.clone(),
-        problem,
-    }
-}
-
-/// A total order: cycles, then fewer tiles, then the plan itself.
-fn key(total: Cycles, plan: &GemmPlan) -> impl Ord + use<> {
-    (
-        total,
-        plan.grid.tiles(),
-        plan.orientation,
-        plan.grid,
-        plan.chunks,
-    )
-}
-
-/// Bytes of all values that are not operands or result of the operation.
-fn other_bytes(graph: &Graph, operation: &Operation) -> u64 {
-    let ours = |name: &str| {
-        let id = graph.find(name);
-        id.is_some_and(|id| operation.inputs.contains(&id) || operation.output == id)
-    };
-    let others = graph.values().iter().filter(|value| !ours(&value.name));
-    others.map(|value| value.elements().saturating_mul(2)).sum()
-}
-
-/// Orientations whose result has the units that its consumers read.
-fn orientations(graph: &Graph, operation: &Operation) -> Result<Vec<Orientation>, PlanError> {
-    let used_as = |position: usize| {
-        graph
-            .operations()
+        _ => beam
             .iter()
-            .any(|other| other.inputs[position] == operation.output)
-    };
-    match (used_as(0), used_as(1)) {
-        (false, false) => Ok(vec![Orientation::Normal, Orientation::Swapped]),
-        (true, false) => Ok(vec![Orientation::Normal]),
-        (false, true) => Ok(vec![Orientation::Swapped]),
-        (true, true) => {
-            let problem = "its result is both a left and a right operand; compute it twice";
-            let operation = operation.name.clone();
-            Err(PlanError::NoPlan {
-                operation,
-                problem: problem.to_owned(),
+            .map(|branch| pointwise::pick(graph, options, index, &branch.picks))
+            .collect(),
+    }
+}
+
+/// Keeps the cheapest branches.
+fn prune(beam: &mut Vec<Branch>, operation: &Operation) -> Result<(), PlanError> {
+    beam.sort_by_cached_key(|branch| {
+        let plans: Vec<_> = branch
+            .picks
+            .iter()
+            .map(|pick| {
+                let gemm =
+                    |plan: &GemmPlan| (plan.grid.tiles(), plan.orientation, plan.grid, plan.chunks);
+                let total = pick.predicted.total();
+                (total, pick.plan.gemm().map(gemm), pick.plan.to_string())
             })
-        }
+            .collect();
+        (branch.total, plans)
+    });
+    beam.truncate(BEAM_WIDTH);
+    if beam.is_empty() {
+        let problem = "what the host writes for it in advance leaves no room for the operations \
+                       before it; use more tiles or operands that are exchanged";
+        return Err(PlanError::NoPlan {
+            operation: operation.name.clone(),
+            problem: problem.to_owned(),
+        });
     }
+    Ok(())
 }
 
-/// Grids to price: the forced one, or for each (inner, columns) the most rows that the tiles allow.
-/// A part count that leaves the longest part as long as a smaller count does is left out.
-fn grids(
-    problem: &Problem,
-    options: &Options,
-    constraint: Option<&PlanConstraint>,
-) -> Result<Vec<Grid>, PlanError> {
-    let tiles = u32::from(options.tiles);
-    let (lines, groups) = (
-        problem.panels.view.lines,
-        problem.coefficients.view.groups(),
-    );
-    let depth = problem.depth_panels();
-    if let Some((constraint, grid)) = constraint.and_then(|each| Some((each, each.grid?))) {
-        let is_other_way = constraint.orientation.is_none();
-        let fits_problem = grid.rows <= lines && grid.columns <= groups && grid.inner <= depth;
-        let count = u64::from(grid.rows) * u64::from(grid.columns) * u64::from(grid.inner);
-        if count > u64::from(tiles) || (!fits_problem && !is_other_way) {
-            let problem = format!(
-                "at most {lines}x{groups}x{depth} parts and {tiles} tiles, got {count} tiles"
-            );
-            let text = constraint.text().to_owned();
-            return Err(PlanError::Constraint {
-                text,
-                field: "grid",
-                problem,
-            });
-        }
-        return Ok(if fits_problem { vec![grid] } else { Vec::new() });
-    }
-    let mut grids = Vec::new();
-    for inner in 1..=depth.min(tiles) {
-        if depth.div_ceil(depth.div_ceil(inner)) != inner {
-            continue;
-        }
-        for columns in 1..=groups.min(tiles / inner) {
-            if groups.div_ceil(groups.div_ceil(columns)) != columns {
-                continue;
-            }
-            let rows = lines.min(tiles / (inner * columns));
-            grids.push(Grid {
-                rows,
-                columns,
-                inner,
-            });
-        }
-    }
-    Ok(grids)
-}
-
-/// The first memory class and chunk count that fit, or the least that was lacking; nothing where no
-/// variant obeys the constraint.
-fn variant(
-    problem: &Problem,
-    base: &GemmPlan,
-    constraint: Option<&PlanConstraint>,
-    others: u64,
-) -> Result<GemmPlan, Option<Lack>> {
-    let panels = problem.depth_panels() / base.grid.inner;
-    let forced = constraint.and_then(|each| each.chunks);
-    let mut lacking = None;
-    for chunks in CHUNKS.into_iter().chain(forced) {
-        if chunks > panels {
-            continue;
-        }
-        for coefficients in [MemoryClass::Interleaved, MemoryClass::Standard] {
-            let plan = GemmPlan {
-                coefficients,
-                chunks,
-                ..*base
-            };
-            if !constraint.is_none_or(|each| each.allows(&plan)) {
-                continue;
-            }
-            match fits(problem, &plan, others) {
-                Ok(()) => return Ok(plan),
-                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
-            }
-        }
-    }
-    Err(lacking)
-}
-
-/// Extends every partial plan by the candidates of the next operation and keeps the cheapest.
+/// Extends every partial plan by the candidates of the next product.
 fn advance(
     graph: &Graph,
     options: &Options,
     beam: &[Branch],
     ranked: &Ranked,
-    operation: &Operation,
+    (operation, reserve): (&Operation, u64),
 ) -> Result<Vec<Branch>, PlanError> {
     let mut next = Vec::new();
     for branch in beam {
         let fitting = ranked
             .feasible
             .iter()
-            .filter(|candidate| branch.leaves_room(candidate));
-        next.extend(
-            fitting
-                .take(BRANCHES)
-                .map(|candidate| extend(branch, *candidate)),
-        );
-        let Some(before) = branch.picks.last() else {
+            .map(|candidate| Pick::from(*candidate))
+            .filter(|pick| branch.leaves_room(pick, reserve));
+        next.extend(fitting.take(BRANCHES).map(|pick| extend(branch, pick)));
+        let Some(before) = branch.picks.last().and_then(|pick| pick.plan.gemm()) else {
             continue;
         };
         for candidate in ranked
             .feasible
             .iter()
-            .filter(|each| each.plan.grid == before.plan.grid)
+            .filter(|each| each.plan.grid == before.grid)
         {
-            let resident = resident(graph, operation, &before.plan, &candidate.plan)?;
+            let resident = resident(graph, operation, before, &candidate.plan)?;
             if resident != [false; 2] {
-                let problem = Problem::new(graph, operation, candidate.plan.orientation)?;
+                let problem = Problem::new(
+                    graph,
+                    operation,
+                    candidate.plan.orientation,
+                    candidate.plan.heads,
+                )?;
                 let generation = options.kernel_generation;
-                next.push(extend(
-                    branch,
-                    price(&problem, &candidate.plan, generation, resident),
-                ));
+                let candidate = price(&problem, &candidate.plan, generation, resident);
+                next.push(extend(branch, Pick::from(candidate)));
             }
         }
-    }
-    next.sort_by_key(|branch| {
-        let grids: Vec<_> = branch
-            .picks
-            .iter()
-            .map(|pick| key(pick.predicted.total(), &pick.plan))
-            .collect();
-        (branch.total, grids)
-    });
-    next.truncate(BEAM_WIDTH);
-    if next.is_empty() {
-        let problem = "what the host writes for it in advance leaves no room for the operations \
-                       before it; use more tiles or operands that are exchanged";
-        let operation = operation.name.clone();
-        return Err(PlanError::NoPlan {
-            operation,
-            problem: problem.to_owned(),
-        });
     }
     Ok(next)
 }
 
-fn extend(branch: &Branch, candidate: Candidate) -> Branch {
-    let mut picks = branch.picks.clone();
-    picks.push(candidate);
-    Branch {
-        picks,
-        total: branch.total + candidate.predicted.total(),
-    }
+fn extend(branch: &Branch, pick: Pick) -> Branch {
+    let mut next = branch.clone();
+    next.total = branch.total + pick.predicted.total();
+    next.picks.push(pick);
+    next.groups.push(1);
+    next
 }
 
 /// Which operands lie where the operation before left them.
@@ -403,15 +332,14 @@ fn resident(
         graph,
         &graph.operations()[before.operation],
         before.orientation,
+        before.heads,
     )?;
-    let current = Problem::new(graph, operation, now.orientation)?;
-    let same = |one: (ValueId, _), other: (ValueId, _)| one == other;
-    let operand = |each: &super::Operand| (each.value, each.view.axis);
+    let current = Problem::new(graph, operation, now.orientation, now.heads)?;
+    let same = |one: &super::Operand, other: &super::Operand| {
+        one.value == other.value && one.view == other.view
+    };
     Ok([
-        same(operand(&earlier.panels), operand(&current.panels)),
-        same(
-            operand(&earlier.coefficients),
-            operand(&current.coefficients),
-        ),
+        same(&earlier.panels, &current.panels),
+        same(&earlier.coefficients, &current.coefficients),
     ])
 }

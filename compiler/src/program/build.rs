@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use runtime::package::{CallTemplate, MemoryClass};
 
-use crate::graph::ValueId;
+use crate::graph::{Graph, Operation, ValueId};
 use crate::layout::LineAxis;
 
 use super::home::Home;
-use super::{Buffer, BufferId, HostRange, Program, Step, TO_THE_END, Work};
+use super::operand::Arrival;
+use super::{Buffer, BufferId, Call, HostRange, Move, Program, Step, TO_THE_END, Work};
 
 /// Builds a [`Program`] step by step.
 #[derive(Default)]
@@ -92,19 +93,86 @@ impl Builder {
         self.program.host.push(range);
     }
 
-    /// Appends a step unless it does nothing.
-    pub(crate) fn push(&mut self, operation: &crate::graph::Operation, work: Work) {
-        let is_empty = match &work {
-            Work::Exchange(moves) => moves.is_empty(),
-            Work::Compute { calls, .. } => calls.is_empty(),
-        };
-        if !is_empty {
-            let (operation, region) = (operation.name.clone(), operation.region.clone());
-            self.program.steps.push(Step {
-                operation,
-                region,
-                work,
-            });
+    /// A value lies where `home` says; the host reads it from there if it is an output.
+    pub(crate) fn settle(&mut self, graph: &Graph, value: ValueId, home: Home) {
+        if graph.outputs().contains(&value) {
+            for piece in &home.pieces {
+                self.download(HostRange {
+                    buffer: piece.buffer,
+                    value,
+                    view: home.view,
+                    block: piece.block.clone(),
+                    units: piece.units.clone(),
+                });
+            }
+        }
+        self.homes.insert((value, home.view.axis), home);
+    }
+
+    /// Clears, transfers and local copies, as far as there are any.
+    pub(crate) fn push_arrival(&mut self, title: &Title, arrival: Arrival) {
+        let Arrival {
+            moves,
+            clears,
+            copies,
+        } = arrival;
+        self.compute(title, "clear", clears);
+        self.exchange(title, moves);
+        self.compute(title, "copy", copies);
+    }
+
+    /// Appends an exchange unless it moves nothing, and has what it uses live.
+    pub(crate) fn exchange(&mut self, title: &Title, moves: Vec<Move>) {
+        let now = self.now();
+        for each in &moves {
+            self.touch(each.source.buffer, now);
+            for &destination in each.destinations.iter() {
+                self.touch(destination, now);
+            }
+        }
+        if !moves.is_empty() {
+            self.push(title, Work::Exchange(moves));
+        }
+    }
+
+    /// Appends a compute step unless it does nothing, and has what it uses live. Calls of one tile
+    /// run in the order given.
+    pub(crate) fn compute(&mut self, title: &Title, role: &'static str, mut calls: Vec<Call>) {
+        let now = self.now();
+        for operand in calls.iter().flat_map(|call| &call.operands) {
+            self.touch(operand.buffer, now);
+        }
+        if !calls.is_empty() {
+            calls.sort_by_key(|call| call.tile);
+            self.push(title, Work::Compute { role, calls });
+        }
+    }
+
+    fn push(&mut self, title: &Title, work: Work) {
+        let Title { operation, region } = title.clone();
+        self.program.steps.push(Step {
+            operation,
+            region,
+            work,
+        });
+    }
+}
+
+/// The operation and the region that steps are shown under.
+#[derive(Clone, Debug)]
+pub(crate) struct Title {
+    operation: String,
+    region: String,
+}
+
+impl Title {
+    /// The title of what operations do together.
+    pub(crate) fn of(operations: &[&Operation]) -> Self {
+        let names: Vec<&str> = operations.iter().map(|each| each.name.as_str()).collect();
+        let regions = operations.iter().map(|each| each.region.clone());
+        Self {
+            operation: names.join("+"),
+            region: regions.take(1).collect(),
         }
     }
 }

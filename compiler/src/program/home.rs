@@ -1,7 +1,9 @@
 //! Where the units of a value lie on the device, and what must move to bring a block of it
 //! elsewhere.
 
-use crate::layout::{Block, UNIT_BYTES, View};
+use std::ops::Range;
+
+use crate::layout::{Block, Groups, LANES, UNIT_BYTES, View};
 
 use super::{BufferId, Place};
 
@@ -11,9 +13,20 @@ const NOWHERE: BufferId = BufferId::MAX;
 /// The place of each unit of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Home {
-    panels: u32,
+    /// How the value was seen when it was laid down.
+    pub(crate) view: View,
+    /// What each buffer holds, in the order of laying down.
+    pub(crate) pieces: Vec<HomePiece>,
     /// Buffer and unit in it, by line and panel.
     cells: Vec<(BufferId, u32)>,
+}
+
+/// Units of a block in a buffer, from its start.
+#[derive(Clone, Debug)]
+pub(crate) struct HomePiece {
+    pub(crate) block: Block,
+    pub(crate) units: Range<u32>,
+    pub(crate) buffer: BufferId,
 }
 
 /// A run of units that is contiguous at its source and in the image of the wanted block.
@@ -32,29 +45,69 @@ impl Home {
     pub(crate) fn new(view: &View) -> Self {
         let cells = view.groups() as usize * 16 * view.panels() as usize;
         Self {
-            panels: view.panels(),
+            view: *view,
+            pieces: Vec::new(),
             cells: vec![(NOWHERE, 0); cells],
         }
     }
 
     fn index(&self, (line, panel): (u32, u32)) -> usize {
-        line as usize * self.panels as usize + panel as usize
+        line as usize * self.view.panels() as usize + panel as usize
     }
 
     /// Units `units` of the image of `block` lie in `buffer`, from its start.
-    pub(crate) fn put(&mut self, block: &Block, units: std::ops::Range<u32>, buffer: BufferId) {
-        for (offset, unit) in (0..).zip(units) {
+    pub(crate) fn put(&mut self, block: &Block, units: Range<u32>, buffer: BufferId) {
+        for (offset, unit) in (0..).zip(units.clone()) {
             let index = self.index(block.unit(unit));
             self.cells[index] = (buffer, offset);
         }
+        let block = block.clone();
+        self.pieces.push(HomePiece {
+            block,
+            units,
+            buffer,
+        });
+    }
+
+    /// The place of a unit of another view of the value, if it lies anywhere.
+    fn find(&self, view: &View, (line, panel): (u32, u32)) -> (BufferId, u32) {
+        let same = |wanted: Groups, laid: Groups, position: u32| {
+            if wanted == laid {
+                Some(position)
+            } else {
+                wanted
+                    .element(position)
+                    .map(|element| laid.position(element))
+            }
+        };
+        let line = same(view.line_groups, self.view.line_groups, line);
+        let depth = same(view.depth_groups, self.view.depth_groups, panel * LANES);
+        debug_assert!(depth.is_none_or(|depth| depth.is_multiple_of(LANES)));
+        let (Some(line), Some(depth)) = (line, depth) else {
+            return (NOWHERE, 0);
+        };
+        if depth / LANES >= self.view.panels() {
+            return (NOWHERE, 0);
+        }
+        let index = self.index((line, depth / LANES));
+        self.cells.get(index).copied().unwrap_or((NOWHERE, 0))
     }
 
     /// The image of a block as runs from where its units lie.
-    pub(crate) fn segments(&self, block: &Block) -> Vec<Segment> {
+    pub(crate) fn segments(&self, view: &View, block: &Block) -> Vec<Segment> {
+        self.unit_segments(view, block, 0..block.units())
+    }
+
+    /// Some units of the image of a block as runs; offsets count from the first of them.
+    pub(crate) fn unit_segments(
+        &self,
+        view: &View,
+        block: &Block,
+        units: Range<u32>,
+    ) -> Vec<Segment> {
         let mut segments: Vec<Segment> = Vec::new();
-        for unit in 0..block.units() {
-            let cell = self.cells.get(self.index(block.unit(unit))).copied();
-            let (buffer, at) = cell.unwrap_or((NOWHERE, 0));
+        for (unit, at) in (0..).zip(units) {
+            let (buffer, at) = self.find(view, block.unit(at));
             let source = (buffer != NOWHERE).then_some(Place {
                 buffer,
                 offset: at * UNIT_BYTES,
@@ -101,7 +154,7 @@ mod tests {
         home.put(&block, 0..10, 3);
         home.put(&block, 10..16, 5);
         let runs: Vec<_> = home
-            .segments(&block)
+            .segments(&view, &block)
             .iter()
             .map(|s| (s.source.unwrap().buffer, s.bytes))
             .collect();
@@ -124,7 +177,7 @@ mod tests {
             order: Order::Coefficients,
         };
         let runs: Vec<_> = home
-            .segments(&wanted)
+            .segments(&view, &wanted)
             .iter()
             .map(|s| (s.source.map(|source| source.offset / 32), s.bytes / 32))
             .collect();

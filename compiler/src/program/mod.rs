@@ -5,11 +5,18 @@
 //! [`crate::lower`]. Steps are device-wide and in execution order; a buffer belongs to one tile and
 //! is live over an inclusive range of steps.
 
+mod attention;
 mod build;
 mod expand;
 mod gemm;
 mod home;
+mod merge_heads;
 mod operand;
+mod pointwise;
+mod results;
+mod shared_core;
+mod shared_rows;
+mod unpack;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -63,7 +70,7 @@ pub struct Place {
 pub struct Move {
     /// First byte at the source.
     pub source: Place,
-    /// Length; a multiple of 32.
+    /// Length; a multiple of 4.
     pub bytes: u32,
     /// Receiving buffers, each on its own tile; the source's tile may be among several.
     pub destinations: Arc<[BufferId]>,
@@ -139,4 +146,16 @@ pub struct Program {
     pub templates: Vec<CallTemplate>,
     /// What the host writes and reads.
     pub host: Vec<HostRange>,
+}
+
+impl Program {
+    /// Steps that exchange, with their index in the program.
+    pub fn exchanges(&self) -> impl Iterator<Item = (u32, &[Move])> {
+        (0..)
+            .zip(&self.steps)
+            .filter_map(|(index, step)| match &step.work {
+                Work::Exchange(moves) => Some((index, moves.as_slice())),
+                Work::Compute { .. } => None,
+            })
+    }
 }

@@ -1,18 +1,20 @@
-//! Brings the blocks of one operand to the tiles of a grid: from the host directly, from homes that
+//! Brings blocks of a value to the tiles that need them: from the host directly, from homes that
 //! the host filled or an operation left, or not at all where they still lie from the operation
 //! before.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::graph::ValueId;
-use crate::instrument::{clear_call, copy_call};
-use crate::layout::{Block, LineAxis, UNIT_BYTES, split};
-use crate::options::OperandPolicy;
-use crate::plan::{Cell, Grid, Operand};
+use runtime::package::MemoryClass;
 
-use super::build::Builder;
-use super::gemm::Context;
+use crate::graph::{Graph, ValueId};
+use crate::instrument::{clear_call, copy_call};
+use crate::layout::{Block, LineAxis, UNIT_BYTES, View, split};
+use crate::options::OperandPolicy;
+use crate::plan::{Cell, Grid};
+
+use super::build::{Builder, index};
+use super::gemm::Side;
 use super::home::{Home, Segment};
 use super::{BufferId, Call, HostRange, Move, Place};
 
@@ -23,83 +25,73 @@ pub(crate) const PIECE_UNITS: u32 = 8;
 /// Bytes past the end of the panel operand that the GEMM kernel may read.
 pub(crate) const PANEL_TAIL: u32 = 16;
 
-/// Which operand of a GEMM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Side {
-    /// Streamed as panels.
-    Panels,
-    /// Loaded as coefficients.
-    Coefficients,
+/// A block of a value that some tiles need, each in a buffer of its own.
+pub(crate) struct Want {
+    pub(crate) value: ValueId,
+    pub(crate) view: View,
+    pub(crate) block: Block,
+    /// Ascending.
+    pub(crate) tiles: Vec<u16>,
+    pub(crate) class: MemoryClass,
+    /// Bytes past the end that may be read.
+    pub(crate) tail: u32,
+    /// What the buffers hold.
+    pub(crate) label: u32,
 }
 
-impl Side {
-    pub(crate) const BOTH: [Self; 2] = [Self::Panels, Self::Coefficients];
-
-    fn operand(self, context: &Context<'_>) -> Operand {
-        match self {
-            Self::Panels => context.problem.panels,
-            Self::Coefficients => context.problem.coefficients,
-        }
+impl Want {
+    fn key(&self) -> (ValueId, LineAxis) {
+        (self.value, self.view.axis)
     }
 
-    fn block(self, context: &Context<'_>, cell: Cell, chunk: u32) -> Block {
-        let (grid, part) = (context.plan.grid, (chunk, context.plan.chunks));
-        match self {
-            Self::Panels => context.problem.panel_block(grid, cell, part),
-            Self::Coefficients => context.problem.coefficient_block(grid, cell, part),
-        }
+    /// A buffer for the block on a tile.
+    fn buffer(&self, builder: &mut Builder, tile: u16) -> BufferId {
+        let buffer = builder.buffer(tile, self.block.bytes(), self.label);
+        builder.buffer_mut(buffer).tail = self.tail;
+        builder.buffer_mut(buffer).class = self.class;
+        buffer
     }
 
-    /// Tiles that need the same block as the cell, in tile order.
-    fn group(self, grid: Grid, cell: Cell) -> Vec<u16> {
-        match self {
-            Self::Panels => (0..grid.columns)
-                .map(|column| grid.tile(Cell { column, ..cell }))
-                .collect(),
-            Self::Coefficients => (0..grid.rows)
-                .map(|row| grid.tile(Cell { row, ..cell }))
-                .collect(),
-        }
-    }
-
-    /// One cell of each group.
-    fn groups(self, grid: Grid) -> impl Iterator<Item = Cell> {
-        grid.cells().filter(move |cell| match self {
-            Self::Panels => cell.column == 0,
-            Self::Coefficients => cell.row == 0,
-        })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Panels => "panel",
-            Self::Coefficients => "coefficient",
+    fn range(&self, buffer: BufferId, units: std::ops::Range<u32>) -> HostRange {
+        HostRange {
+            buffer,
+            value: self.value,
+            view: self.view,
+            block: self.block.clone(),
+            units,
         }
     }
 }
-
-/// Operand buffers by chunk and tile that the host fills in place.
-pub(crate) type Direct = BTreeMap<(u32, u16), BufferId>;
 
 /// Operand blocks that stay on the tiles after the operation that needed them.
 #[derive(Default)]
 pub(crate) struct Residents {
-    kept: BTreeMap<(ValueId, LineAxis, Side, Grid), Vec<BufferId>>,
+    kept: BTreeMap<(ValueId, View, Side, Grid, u16), Vec<BufferId>>,
 }
 
 impl Residents {
-    pub(crate) fn keep(&mut self, context: &Context<'_>, side: Side, buffers: Vec<BufferId>) {
-        let operand = side.operand(context);
-        let key = (operand.value, operand.view.axis, side, context.plan.grid);
-        self.kept.insert(key, buffers);
+    pub(crate) fn keep(
+        &mut self,
+        (value, view, side): (ValueId, View, Side),
+        (grid, first_tile): (Grid, u16),
+        buffers: Vec<BufferId>,
+    ) {
+        self.kept
+            .insert((value, view, side, grid, first_tile), buffers);
+    }
+
+    pub(crate) fn find(
+        &self,
+        (value, view, side): (ValueId, View, Side),
+        (grid, first_tile): (Grid, u16),
+    ) -> Option<&Vec<BufferId>> {
+        self.kept.get(&(value, view, side, grid, first_tile))
     }
 }
 
-/// How the blocks of an operand get to their tiles.
+/// What brings operand blocks to their tiles.
 #[derive(Default)]
 pub(crate) struct Arrival {
-    /// The operand buffer of each tile of the grid.
-    pub(crate) buffers: Vec<BufferId>,
     /// Transfers.
     pub(crate) moves: Vec<Move>,
     /// Calls that clear padding before the transfers.
@@ -108,124 +100,84 @@ pub(crate) struct Arrival {
     pub(crate) copies: Vec<Call>,
 }
 
-/// Has the host write an operand that lies nowhere yet: into place where one tile needs each block
-/// or replication is free, else spread over the tiles that need it.
-pub(crate) fn host(builder: &mut Builder, context: &Context<'_>, side: Side) -> Direct {
-    let operand = side.operand(context);
-    let (key, plan) = ((operand.value, operand.view.axis), context.plan);
-    let mut direct = Direct::new();
-    if builder.homes.contains_key(&key) {
-        return direct;
+/// Has the host write the blocks of one operand: into place where one tile needs each block or
+/// replication is free, else spread over the tiles that need it unless the value lies on the device
+/// already. Gives the buffers of the blocks that are in place.
+pub(crate) fn host(
+    builder: &mut Builder,
+    graph: &Graph,
+    wants: &[Want],
+    policy: OperandPolicy,
+) -> Vec<Option<Vec<BufferId>>> {
+    let Some(first) = wants.first() else {
+        return Vec::new();
+    };
+    let is_host = graph.value(first.value).fill().is_some();
+    let is_known = builder.homes.contains_key(&first.key());
+    if !is_host || (is_known && policy == OperandPolicy::Sharded) {
+        return wants.iter().map(|_| None).collect();
     }
-    let mut home = Home::new(&operand.view);
-    for chunk in 0..plan.chunks {
-        for cell in side.groups(plan.grid) {
-            let (block, group) = (
-                side.block(context, cell, chunk),
-                side.group(plan.grid, cell),
-            );
-            let range = |buffer, units| HostRange {
-                buffer,
-                value: operand.value,
-                view: operand.view,
-                block: block.clone(),
-                units,
-            };
-            if group.len() == 1 || plan.policy == OperandPolicy::Replicated {
-                for &tile in &group {
-                    let buffer = operand_buffer(builder, context, side, tile, &block);
-                    builder.upload(range(buffer, 0..block.units()));
-                    direct.insert((chunk, tile), buffer);
-                }
-                home.put(&block, 0..block.units(), direct[&(chunk, group[0])]);
-                continue;
+    let mut home = Home::new(&first.view);
+    let mut placed = Vec::new();
+    for want in wants {
+        if want.tiles.len() == 1 || policy == OperandPolicy::Replicated {
+            let mut buffers = Vec::new();
+            for &tile in &want.tiles {
+                let buffer = want.buffer(builder, tile);
+                builder.upload(want.range(buffer, 0..want.block.units()));
+                buffers.push(buffer);
             }
-            let label = builder.label(&format!(
-                "home of {}",
-                context.graph.value(operand.value).name
-            ));
-            let fan = crate::program::build::index(group.len());
-            let pieces = fan.min(block.units().div_ceil(PIECE_UNITS));
-            for piece in 0..pieces {
-                let units = split(block.units(), pieces, piece);
-                let tile = group[(piece * fan / pieces) as usize];
-                let bytes = (units.end - units.start) * UNIT_BYTES;
-                let buffer = builder.buffer(tile, bytes, label);
-                builder.upload(range(buffer, units.clone()));
-                home.put(&block, units, buffer);
-            }
+            home.put(&want.block, 0..want.block.units(), buffers[0]);
+            placed.push(Some(buffers));
+        } else {
+            let name = &graph.value(want.value).name;
+            let label = builder.label(&format!("home of {name}"));
+            spread(builder, &mut home, want, label);
+            placed.push(None);
         }
     }
-    builder.homes.insert(key, home);
-    direct
+    builder.homes.entry(first.key()).or_insert(home);
+    placed
 }
 
-fn operand_buffer(
-    builder: &mut Builder,
-    context: &Context<'_>,
-    side: Side,
-    tile: u16,
-    block: &Block,
-) -> BufferId {
-    let value = &context.graph.value(side.operand(context).value).name;
-    let label = builder.label(&format!("{} operand {value}", side.name()));
-    let buffer = builder.buffer(tile, block.bytes(), label);
-    match side {
-        Side::Panels => builder.buffer_mut(buffer).tail = PANEL_TAIL,
-        Side::Coefficients => builder.buffer_mut(buffer).class = context.plan.coefficients,
+/// Uploads one block in pieces, one on each of the tiles that need it.
+fn spread(builder: &mut Builder, home: &mut Home, want: &Want, label: u32) {
+    let (fan, units) = (index(want.tiles.len()), want.block.units());
+    let pieces = fan.min(units.div_ceil(PIECE_UNITS));
+    for piece in 0..pieces {
+        let units = split(units, pieces, piece);
+        let tile = want.tiles[(piece * fan / pieces) as usize];
+        let bytes = (units.end - units.start) * UNIT_BYTES;
+        let buffer = builder.buffer(tile, bytes, label);
+        builder.upload(want.range(buffer, units.clone()));
+        home.put(&want.block, units, buffer);
     }
-    buffer
 }
 
-/// The operand blocks of one chunk on every tile of the grid, and what brings them there.
+/// The buffers of a block, in the order of its tiles, and what brings it there.
 pub(crate) fn arrive(
     builder: &mut Builder,
-    context: &Context<'_>,
-    side: Side,
-    chunk: u32,
-    (direct, residents): (&Direct, &Residents),
-) -> Arrival {
-    let (plan, operand) = (context.plan, side.operand(context));
-    let mut arrival = Arrival::default();
-    let key = (operand.value, operand.view.axis, side, plan.grid);
-    if let Some(kept) = residents.kept.get(&key)
-        && plan.chunks == 1
-    {
-        arrival.buffers.clone_from(kept);
-        return arrival;
+    want: &Want,
+    placed: Option<&Vec<BufferId>>,
+    arrival: &mut Arrival,
+) -> Vec<BufferId> {
+    if let Some(buffers) = placed {
+        return buffers.clone();
     }
-    let mut buffers = BTreeMap::new();
-    for cell in side.groups(plan.grid) {
-        let (block, group) = (
-            side.block(context, cell, chunk),
-            side.group(plan.grid, cell),
-        );
-        if let Some(&first) = direct.get(&(chunk, group[0])) {
-            let rest = group[1..].iter().map(|tile| direct[&(chunk, *tile)]);
-            buffers.extend(
-                group
-                    .iter()
-                    .copied()
-                    .zip(std::iter::once(first).chain(rest)),
-            );
-            continue;
-        }
-        let targets: Arc<[BufferId]> = group
-            .iter()
-            .map(|&tile| operand_buffer(builder, context, side, tile, &block))
-            .collect();
-        buffers.extend(group.iter().copied().zip(targets.iter().copied()));
-        let segments = builder.homes[&(operand.value, operand.view.axis)].segments(&block);
-        for segment in segments {
-            bring(builder, &mut arrival, segment, &targets);
-        }
+    let targets: Arc<[BufferId]> = want
+        .tiles
+        .iter()
+        .map(|&tile| want.buffer(builder, tile))
+        .collect();
+    let home = &builder.homes[&want.key()];
+    for segment in home.segments(&want.view, &want.block) {
+        bring(builder, arrival, segment, &targets);
     }
-    arrival.buffers = buffers.into_values().collect();
-    arrival
+    targets.to_vec()
 }
 
 /// Brings one segment to all targets.
-fn bring(
+pub(super) fn bring(
     builder: &mut Builder,
     arrival: &mut Arrival,
     segment: Segment,
@@ -280,4 +232,14 @@ fn bring(
         destinations,
         destination_offset: offset,
     });
+}
+
+/// The cells of a grid that share a block with the first of each group.
+pub(crate) fn group(side: Side, grid: Grid, cell: Cell) -> Vec<Cell> {
+    match side {
+        Side::Panels => (0..grid.columns)
+            .map(|column| Cell { column, ..cell })
+            .collect(),
+        Side::Coefficients => (0..grid.rows).map(|row| Cell { row, ..cell }).collect(),
+    }
 }

@@ -69,6 +69,7 @@ pub(crate) fn interpret(graph: &Graph, program: &Program, tolerance: Tolerance) 
     .unwrap()
 }
 
+/// The buffers as the host leaves them.
 fn load(graph: &Graph, program: &Program) -> Memory {
     let fresh = |buffer: &compiler::program::Buffer| {
         let start = if buffer.zero { f16::ZERO } else { f16::NAN };
@@ -108,12 +109,21 @@ fn walk(range: &HostRange, mut visit: impl FnMut(usize, usize)) {
         let (line, panel) = range.block.unit(unit);
         for lane in 0..LANES {
             let depth = panel * LANES + lane;
-            if line < range.view.lines && depth < range.view.depth {
-                let element = i64::from(line) * range.view.line_stride
-                    + i64::from(depth) * range.view.depth_stride;
-                let at = (unit - range.units.start) * LANES + lane;
-                visit(usize::try_from(element).unwrap(), at as usize);
+            if line >= range.view.lines || depth >= range.view.depth {
+                continue;
             }
+            let view = &range.view;
+            let (Some(line), Some(depth)) = (
+                view.line_groups.element(line),
+                view.depth_groups.element(depth),
+            ) else {
+                continue;
+            };
+            let element = view.base
+                + i64::from(line) * view.line_stride
+                + i64::from(depth) * view.depth_stride;
+            let at = (unit - range.units.start) * LANES + lane;
+            visit(usize::try_from(element).unwrap(), at as usize);
         }
     }
 }
@@ -171,6 +181,155 @@ fn execute(memory: &mut Memory, kernel: KernelSpec, operands: &[Place]) {
             let data = memory.read(operands[1], bytes / 2);
             memory.write(operands[0], &data);
         }
-        _ => unreachable!("no program of these tests calls {kernel:?}"),
+        KernelSpec::CopyRows(spec) => {
+            for row in 0..spec.rows {
+                let shifted = |place: Place, stride: u32| Place {
+                    offset: place.offset + row * stride,
+                    ..place
+                };
+                let data = memory.read(shifted(operands[1], spec.source_stride), spec.bytes / 2);
+                memory.write(shifted(operands[0], spec.out_stride), &data);
+            }
+        }
+        other => attention_and_pointwise(memory, other, operands),
+    }
+}
+
+fn map(memory: &mut Memory, operands: &[Place], count: u32, f: impl Fn(&[f32]) -> f32) {
+    let inputs: Vec<Vec<f16>> = operands[1..]
+        .iter()
+        .map(|&place| memory.read(place, count))
+        .collect();
+    let at =
+        |index: usize| -> Vec<f32> { inputs.iter().map(|input| input[index].to_f32()).collect() };
+    let out: Vec<f16> = (0..count as usize)
+        .map(|index| f16::from_f32(f(&at(index))))
+        .collect();
+    memory.write(operands[0], &out);
+}
+
+fn attention_and_pointwise(memory: &mut Memory, kernel: KernelSpec, operands: &[Place]) {
+    match kernel {
+        KernelSpec::Gelu(spec) => map(memory, operands, spec.rows * spec.width, |x| {
+            let inner = 0.797_884_6 * (x[0] + 0.044_715 * x[0].powi(3));
+            0.5 * x[0] * (1.0 + inner.tanh())
+        }),
+        KernelSpec::Add(spec) => map(memory, operands, spec.width, |x| x[0] + x[1]),
+        KernelSpec::LayerNorm(spec) => layer_norm(memory, spec.width, operands),
+        KernelSpec::Softmax(spec) => softmax(memory, &spec, operands),
+        KernelSpec::Merge(spec) => merge(memory, &spec, operands),
+        KernelSpec::Rearrange(spec) => {
+            assert_eq!(spec.order, runtime::package::Order::PackLeft);
+            let source = memory.read(operands[1], spec.rows * spec.stride);
+            let padded = spec.columns.next_multiple_of(LANES);
+            let mut out = vec![f16::ZERO; (spec.rows * padded) as usize];
+            for row in 0..spec.rows {
+                for column in 0..spec.columns {
+                    let at = ((column / 16) * spec.rows + row) * 16 + column % 16;
+                    out[at as usize] = source[(row * spec.stride + column) as usize];
+                }
+            }
+            memory.write(operands[0], &out);
+        }
+        other => unreachable!("{other:?} is not emitted"),
+    }
+}
+
+fn layer_norm(memory: &mut Memory, width: u32, operands: &[Place]) {
+    let read = |place| -> Vec<f64> {
+        let values = memory.read(place, width);
+        values.iter().map(|x| x.to_f64()).collect()
+    };
+    let [x, gain, shift] = [1, 2, 3].map(|operand| read(operands[operand]));
+    let mean = x.iter().sum::<f64>() / f64::from(width);
+    let variance = x.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(width);
+    let out: Vec<f16> = (0..width as usize)
+        .map(|i| f16::from_f64((x[i] - mean) / (variance + 1e-6).sqrt() * gain[i] + shift[i]))
+        .collect();
+    memory.write(operands[0], &out);
+}
+
+fn softmax(memory: &mut Memory, spec: &runtime::package::Softmax, operands: &[Place]) {
+    let scores = memory.read(operands[1], spec.rows * spec.padded);
+    let count = (spec.rows * (spec.padded + 16)) as usize;
+    let mut out = vec![f16::ZERO; count];
+    for row in 0..spec.rows {
+        let at = |key: u32| (((key / 16) * spec.rows + row) * 16 + key % 16) as usize;
+        let score = |key: u32| scores[at(key)].to_f32() * spec.scale.get();
+        let most = (0..spec.keys).map(score).fold(f32::NEG_INFINITY, f32::max);
+        let mut sum = 0.0;
+        for key in 0..spec.keys {
+            out[at(key)] = f16::from_f32((score(key) - most).exp());
+            sum += out[at(key)].to_f32();
+        }
+        let state = at(spec.padded);
+        store_f32(&mut out, state, most);
+        store_f32(&mut out, state + 2, sum);
+    }
+    memory.write(operands[0], &out);
+}
+
+/// An F32 as two halves of memory.
+fn store_f32(out: &mut [f16], at: usize, value: f32) {
+    let bits = value.to_bits();
+    for (half, shift) in [(0, 0), (1, 16)] {
+        let bits = u16::try_from((bits >> shift) & 0xffff).unwrap();
+        out[at + half] = f16::from_bits(bits);
+    }
+}
+
+fn load_f32(halves: &[f16], at: usize) -> f32 {
+    let [low, high] = [0, 1].map(|half| u32::from(halves[at + half].to_bits()));
+    f32::from_bits(low | high << 16)
+}
+
+fn merge(memory: &mut Memory, spec: &runtime::package::Merge, operands: &[Place]) {
+    let mut rest = operands.iter().copied();
+    let out = if spec.last { rest.next() } else { None };
+    let alone = spec.first && spec.last;
+    let state = if alone { None } else { rest.next() };
+    let (block, row_state) = (rest.next().unwrap(), rest.next().unwrap());
+    let blocks = memory.read(block, spec.rows * spec.padded);
+    let states = memory.read(row_state, spec.rows * 16);
+    let row_halves = 2 * (spec.columns + 2);
+    let mut running = match state {
+        Some(state) => memory.read(state, spec.rows * row_halves),
+        None => vec![f16::ZERO; (spec.rows * row_halves) as usize],
+    };
+    let mut result = vec![f16::ZERO; (spec.rows * spec.columns) as usize];
+    for row in 0..spec.rows {
+        let base = (row * row_halves) as usize;
+        let (most, sum) = (
+            load_f32(&states, row as usize * 16),
+            load_f32(&states, row as usize * 16 + 2),
+        );
+        let (old_most, old_sum) = if spec.first {
+            (f32::NEG_INFINITY, 0.0)
+        } else {
+            (load_f32(&running, base), load_f32(&running, base + 2))
+        };
+        let new_most = most.max(old_most);
+        let (old, new) = ((old_most - new_most).exp(), (most - new_most).exp());
+        store_f32(&mut running, base, new_most);
+        store_f32(&mut running, base + 2, old_sum * old + sum * new);
+        for column in 0..spec.columns {
+            let at = ((column / 16) * spec.rows + row) * 16 + column % 16;
+            let slot = base + 4 + 2 * column as usize;
+            let before = if spec.first {
+                0.0
+            } else {
+                load_f32(&running, slot)
+            };
+            let value = before * old + blocks[at as usize].to_f32() * new;
+            store_f32(&mut running, slot, value);
+            let total = load_f32(&running, base + 2);
+            result[(row * spec.columns + column) as usize] = f16::from_f32(value / total);
+        }
+    }
+    if let Some(state) = state {
+        memory.write(state, &running);
+    }
+    if let Some(out) = out {
+        memory.write(out, &result);
     }
 }

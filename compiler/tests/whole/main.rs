@@ -5,10 +5,16 @@ mod determinism;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]
+mod mutants;
+#[cfg(test)]
 mod placement;
+#[cfg(test)]
+mod published;
 #[cfg(test)]
 mod simulate;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
 mod texts;
+#[cfg(test)]
+mod totals;

@@ -19,7 +19,7 @@ fn placed(tiles: u16) -> (Program, Placement) {
     };
     let (workload, options) = named("gemm-projections", &extents, Sharded);
     let plan = plan(&workload.graph, &options, 0).unwrap();
-    let program = expand(&workload.graph, &plan).unwrap();
+    let program = expand(&workload.graph, &plan, options.operands).unwrap();
     let placement = place(&program, &Arena::with_rows(0)).unwrap();
     verify(&program, &placement).unwrap();
     (program, placement)
@@ -92,7 +92,7 @@ proptest! {
         let graph = parse(&text).unwrap();
         let policy = if replicated { Replicated } else { Sharded };
         if let Ok(plan) = plan(&graph, &options(tiles, policy), 0) {
-            let program = expand(&graph, &plan).unwrap();
+            let program = expand(&graph, &plan, policy).unwrap();
             let Ok(placement) = place(&program, &Arena::with_rows(0)) else { return Ok(()) };
             verify(&program, &placement).map_err(|fault| TestCaseError::fail(fault.to_string()))?;
         }

@@ -71,6 +71,32 @@ fn gemm_benchmark_passes_in_both_policies() {
 }
 
 #[test]
+fn mlp_and_attention_smoke_workloads_pass() {
+    for tiles in [4, 64] {
+        workload_passes("mlp-smoke", &WorkloadExtents::published(tiles), Sharded);
+        workload_passes(
+            "attention-smoke",
+            &WorkloadExtents::published(tiles),
+            Sharded,
+        );
+    }
+}
+
+/// A small layer with every operation of the large one.
+#[test]
+fn a_small_block_passes() {
+    let small = WorkloadExtents {
+        tokens: 29,
+        width: 96,
+        hidden: 200,
+        heads: 4,
+        ..WorkloadExtents::published(128)
+    };
+    workload_passes("siglip-block", &small, Replicated);
+    workload_passes("siglip-block", &small, Sharded);
+}
+
+#[test]
 fn gemm_benchmark_passes_on_the_whole_device() {
     price_holds(workload_passes(
         "gemm-benchmark",
@@ -155,6 +181,43 @@ y = gemm(x, a)
 output y
 ";
 
+/// Bias, GeLU and a residual add, with extents that need padding.
+const MLP: &str = "\
+input x: f16[45, 70] = gaussian(1, 1)
+parameter a: f16[70, 90] = gaussian(2, 0.12)
+parameter c: f16[90] = gaussian(4, 0.5)
+parameter b: f16[90, 70] = gaussian(3, 0.1)
+h = gemm(x, a, c)
+g = gelu(h)
+y = gemm(g, b)
+z = add(x, y)
+output z
+output g
+";
+
+/// Heads of 24 in two panels, 19 tokens in two groups, two batch entries.
+const ATTENTION: &str = "\
+input x: f16[2, 19, 72] = gaussian(1, 1)
+parameter wq: f16[72, 72] = gaussian(2, 0.2)
+parameter wk: f16[72, 72] = gaussian(3, 0.2)
+parameter wv: f16[72, 72] = gaussian(4, 0.12)
+parameter wo: f16[72, 48] = gaussian(5, 0.12)
+parameter gain: f16[72] = gaussian(6, 1)
+parameter shift: f16[72] = gaussian(7, 0.2)
+n = layer_norm(x, gain, shift)
+q = gemm(n, wq)
+k = gemm(n, wk)
+v = gemm(n, wv)
+qh = split_heads(q, 3)
+kh = split_heads(k, 3)
+vh = split_heads(v, 3)
+a = attention(qh, kh, vh)
+m = merge_heads(a, 3)
+y = gemm(m, wo)
+output y
+output a
+";
+
 fn case(text: &str, tiles: u16, constraints: &[&str], operands: OperandPolicy) -> Case {
     let constraints = constraints.iter().map(|&text| text.to_owned()).collect();
     (text.to_owned(), tiles, constraints, operands)
@@ -167,6 +230,13 @@ fn cases() -> Vec<Case> {
         case(SHARED, 32, &[], Sharded),
     ];
     cases.push(case(WIDE, 12, &[], Replicated));
+    for operands in [Replicated, Sharded] {
+        cases.push(case(MLP, 24, &[], operands));
+        cases.push(case(MLP, 24, &["0:3x2x4", "2:2x3x2"], operands));
+        for tiles in [12, 64, 200] {
+            cases.push(case(ATTENTION, tiles, &[], operands));
+        }
+    }
     for second in [
         "1:3x2x2",
         "1:2x3x1:*:*:*:normal",
@@ -210,7 +280,7 @@ fn chosen(case: &Case) -> (Graph, Options) {
 fn means_the_graph(case: &Case) {
     let (graph, options) = chosen(case);
     let plan = plan(&graph, &options, 0).unwrap();
-    let program = expand(&graph, &plan).unwrap();
+    let program = expand(&graph, &plan, options.operands).unwrap();
     let check = interpret(&graph, &program, Tolerance::GAUSSIAN);
     assert!(check.passed(), "{case:?}: {check:?}");
 }

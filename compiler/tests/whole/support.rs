@@ -4,7 +4,7 @@ use compiler::graph::Graph;
 use compiler::graph::check::{CheckReport, Tolerance, check};
 use compiler::graph::workload::{Workload, WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
-use compiler::{Compiled, OperandPolicy, Options, compile};
+use compiler::{AttentionStrategy, Compiled, OperandPolicy, Options, compile};
 use half::f16;
 use runtime::host::TensorValues;
 use runtime::kernels::Generation;
@@ -19,6 +19,7 @@ pub(crate) fn options(tiles: u16, operands: OperandPolicy) -> Options {
         operands,
         clock_hz: 1_500_000_000,
         kernel_generation: Generation::default(),
+        attention: AttentionStrategy::Auto,
         plan_constraints: Vec::new(),
         flags: Vec::new(),
     }

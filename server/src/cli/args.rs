@@ -124,6 +124,29 @@ pub struct CompileArgs {
     /// Print the candidate plans with their predicted cycles
     #[arg(long)]
     pub explain: bool,
+    /// Print the time of each stage of the compiler
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub timings: Option<TimingsArg>,
+    /// Print the decoded exchange rows of a tile
+    #[arg(long)]
+    pub inspect_exchanges: bool,
+    /// The tile of --inspect-exchanges
+    #[arg(
+        long,
+        value_name = "TILE",
+        default_value_t = 0,
+        requires = "inspect_exchanges"
+    )]
+    pub inspect_exchange_tile: u16,
+}
+
+/// How stage times are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimingsArg {
+    /// One line a stage
+    Text,
+    /// One object
+    Json,
 }
 
 /// How to compile.
@@ -133,8 +156,9 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N")]
     pub tiles: Option<u16>,
     /// How operands reach the tiles that need them
-    #[arg(long, value_enum, value_name = "POLICY", default_value = "sharded")]
-    pub operands: OperandArg,
+    /// [default: replicated for siglip-*, else sharded]
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub operands: Option<OperandArg>,
     /// Dated set of kernel costs [default: the newest]
     #[arg(long, value_name = "DATE")]
     pub kernel_generation: Option<String>,
@@ -150,12 +174,42 @@ pub struct PlanArgs {
     /// Columns of gemm-benchmark
     #[arg(long, alias = "benchmark-columns", value_name = "N")]
     pub columns: Option<u64>,
-    /// Rows of gemm-projections
+    /// Tokens of the SigLIP workloads
     #[arg(long, alias = "mlp-tokens", value_name = "N")]
     pub tokens: Option<u64>,
-    /// Width of gemm-projections
+    /// Width of the SigLIP workloads
     #[arg(long, alias = "mlp-dim", value_name = "N")]
     pub width: Option<u64>,
+    /// Which plans of attention are considered
+    #[arg(long, value_enum, value_name = "STRATEGY", default_value = "auto")]
+    pub attention_strategy: StrategyArg,
+    /// Hidden width of the MLP [default: 4304 for width 1152, else four times the width]
+    #[arg(long, alias = "mlp-hidden-dim", value_name = "N")]
+    pub hidden: Option<u64>,
+    /// Batch of siglip-mlp-benchmark
+    #[arg(long, alias = "mlp-batch", value_name = "N")]
+    pub batch: Option<u64>,
+    /// Blocks of siglip-mlp-benchmark, one after another
+    #[arg(long, alias = "mlp-blocks", value_name = "N")]
+    pub blocks: Option<u64>,
+    /// Batch of the attention workloads
+    #[arg(long, value_name = "N")]
+    pub attention_batch: Option<u64>,
+    /// Heads of the attention workloads
+    #[arg(long, alias = "attention-heads", value_name = "N")]
+    pub heads: Option<u64>,
+}
+
+/// Which plans of attention are considered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum StrategyArg {
+    /// The cheapest
+    #[default]
+    Auto,
+    /// Shared query rows, keys in blocks of 64
+    Flash,
+    /// Shared query rows, all keys at once
+    Materialized,
 }
 
 /// How operands reach the tiles.

@@ -4,13 +4,18 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use analytics::text::{count, cycles};
+use analytics::units::TileId;
 use compiler::graph::parse::parse;
-use compiler::graph::workload::{WORKLOADS, WorkloadExtents, workload};
+use compiler::graph::workload::{
+    WORKLOADS, WorkloadExtents, default_operands, hidden_width, workload,
+};
 use compiler::plan::PlanConstraint;
-use compiler::{CompileError, Compiled, OperandPolicy, Options, TILES_MAX};
+use compiler::{
+    AttentionStrategy, CompileError, Compiled, OperandPolicy, Options, TILES_MAX, inspect_rows,
+};
 use runtime::kernels::Generation;
 
-use super::args::{CompileArgs, OperandArg, PlanArgs};
+use super::args::{CompileArgs, OperandArg, PlanArgs, StrategyArg, TimingsArg};
 use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::{Io, Outcome};
@@ -30,6 +35,19 @@ pub(super) fn run(args: CompileArgs, io: &mut Io<'_>) -> Outcome {
     let mut text = describe(&compiled);
     if args.explain {
         text.push_str(&compiled.report.explain);
+    }
+    match args.timings {
+        None => {}
+        Some(TimingsArg::Text) => text.push_str(&compiled.timings.text()),
+        Some(TimingsArg::Json) => {
+            let _fits = writeln!(text, "{}", compiled.timings.json());
+        }
+    }
+    if args.inspect_exchanges {
+        let tile = TileId::new(args.inspect_exchange_tile);
+        let rows = inspect_rows(&compiled.package, tile);
+        let hint = "name a tile that the package has";
+        text += &rows.map_err(|error| CliError::user(error, "--inspect-exchange-tile", hint))?;
     }
     let (wrote, id) = (wrote(&output, bytes.len() as u64), BlobId::of(&bytes));
     let _fits = writeln!(text, "{wrote}, SHA-256 {id}");
@@ -147,6 +165,11 @@ fn extents(plan: &PlanArgs, tiles: u16) -> WorkloadExtents {
         columns: plan.columns.unwrap_or(published.columns),
         tokens: plan.tokens.unwrap_or(published.tokens),
         width: plan.width.unwrap_or(published.width),
+        hidden: plan.hidden.unwrap_or_else(|| hidden_width(plan.width)),
+        batch: plan.batch.unwrap_or(published.batch),
+        blocks: plan.blocks.unwrap_or(published.blocks),
+        attention_batch: plan.attention_batch.unwrap_or(published.attention_batch),
+        heads: plan.heads.unwrap_or(published.heads),
         ..published
     }
 }
@@ -172,8 +195,14 @@ fn options(
         CliError::user(error, "--gemm-plan-constraint", hint)
     })?;
     let operands = match plan.operands {
-        OperandArg::Sharded => OperandPolicy::Sharded,
-        OperandArg::Replicated => OperandPolicy::Replicated,
+        None => default_operands(&workload),
+        Some(OperandArg::Sharded) => OperandPolicy::Sharded,
+        Some(OperandArg::Replicated) => OperandPolicy::Replicated,
+    };
+    let attention = match plan.attention_strategy {
+        StrategyArg::Auto => AttentionStrategy::Auto,
+        StrategyArg::Flash => AttentionStrategy::Flash,
+        StrategyArg::Materialized => AttentionStrategy::Materialized,
     };
     let mut flags = vec![
         ("tiles".to_owned(), tiles.to_string()),
@@ -183,6 +212,9 @@ fn options(
             kernel_generation.name().to_owned(),
         ),
     ];
+    if attention != AttentionStrategy::Auto {
+        flags.push(("attention-strategy".to_owned(), attention.name().to_owned()));
+    }
     let forced = constraints
         .iter()
         .map(|text| ("gemm-plan-constraint".to_owned(), text.clone()));
@@ -194,6 +226,7 @@ fn options(
         operands,
         clock_hz,
         kernel_generation,
+        attention,
         plan_constraints,
         flags,
     })

@@ -126,6 +126,8 @@ pub(super) fn verdict(finished: &Finished, place: &Path) -> Result<(), CliError>
         elements,
         failures,
         worst,
+        rms,
+        rms_failures,
     } = checked;
     let worst = worst.as_ref().map(|worst| {
         let (name, element) = (&worst.output, worst.element);
@@ -134,9 +136,14 @@ pub(super) fn verdict(finished: &Finished, place: &Path) -> Result<(), CliError>
             worst.got, worst.expected
         )
     });
+    let spread = (*rms_failures > 0).then(|| {
+        let (error, reference) = (rms.error, rms.reference);
+        format!(", root mean square {error:.6} of errors beside {reference:.6} of the reference")
+    });
     let what = format!(
-        "{failures} of {elements} output elements differ from the reference{}",
-        worst.unwrap_or_default()
+        "{failures} of {elements} output elements differ from the reference{}{}",
+        worst.unwrap_or_default(),
+        spread.unwrap_or_default()
     );
     Err(CliError::user(
         what,

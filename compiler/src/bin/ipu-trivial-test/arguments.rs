@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use analytics::profile::Granularity;
 use anyhow::{Result, bail};
 use clap::{Parser, ValueEnum};
-use compiler::graph::workload::WorkloadExtents;
-use compiler::{OperandPolicy, TILES_MAX};
+use compiler::graph::workload::{WorkloadExtents, default_operands, hidden_width};
+use compiler::{AttentionStrategy, OperandPolicy, TILES_MAX};
 use runtime::kernels::Generation;
 
 /// Compiles a workload, runs it on the simulated device and checks every output element.
@@ -14,10 +14,12 @@ use runtime::kernels::Generation;
 #[command(
     name = "ipu-trivial-test",
     version,
+    args_override_self = true,
     after_help = "\
 Examples:
   ipu-trivial-test --workload gemm-smoke --tiles 64
   ipu-trivial-test --workload gemm-projections --profile-output run.ipuprofile
+  ipu-trivial-test --workload siglip-attention-benchmark --attention-strategy flash
   ipu-trivial-test --gemm-plan-constraint 0:368x4x1 --explain
 
 Environment:
@@ -45,15 +47,33 @@ pub(crate) struct Arguments {
     /// Columns of gemm-benchmark, a multiple of 16.
     #[arg(long)]
     benchmark_columns: Option<u64>,
-    /// Rows of gemm-projections.
+    /// Batch of siglip-mlp-benchmark.
+    #[arg(long)]
+    mlp_batch: Option<u64>,
+    /// Tokens of the SigLIP workloads.
     #[arg(long)]
     mlp_tokens: Option<u64>,
-    /// Width of gemm-projections.
+    /// Width of the SigLIP workloads.
     #[arg(long)]
     mlp_dim: Option<u64>,
-    /// How operands reach the tiles.
-    #[arg(long, value_enum, default_value = "sharded")]
-    operands: Operands,
+    /// Hidden width of the MLP [default: 4304 for width 1152, else four times the width].
+    #[arg(long)]
+    mlp_hidden_dim: Option<u64>,
+    /// Blocks of siglip-mlp-benchmark, one after another.
+    #[arg(long)]
+    mlp_blocks: Option<u64>,
+    /// Batch of the attention workloads.
+    #[arg(long)]
+    attention_batch: Option<u64>,
+    /// Heads of the attention workloads.
+    #[arg(long)]
+    attention_heads: Option<u64>,
+    /// How operands reach the tiles [default: replicated for siglip-*, else sharded].
+    #[arg(long, value_enum)]
+    operands: Option<Operands>,
+    /// Which plans of attention are considered.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub(crate) attention_strategy: Strategy,
     /// Forces the plan of one operation, OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL;
     /// repeatable.
     #[arg(long, value_name = "PLAN")]
@@ -79,12 +99,47 @@ pub(crate) struct Arguments {
     /// Prints the ranked candidates of each operation.
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Prints the time of each stage of the compiler.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) timings: Option<TimingsFormat>,
+    /// Prints the decoded exchange rows of a tile and ends without a run.
+    #[arg(long)]
+    pub(crate) inspect_exchanges: bool,
+    /// The tile of --inspect-exchanges.
+    #[arg(long, default_value_t = 0, requires = "inspect_exchanges")]
+    pub(crate) inspect_exchange_tile: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimingsFormat {
+    Text,
+    Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Operands {
     Sharded,
     Replicated,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Strategy {
+    /// The cheapest.
+    Auto,
+    /// Shared query rows, keys in blocks of 64.
+    Flash,
+    /// Shared query rows, all keys at once.
+    Materialized,
+}
+
+impl From<Strategy> for AttentionStrategy {
+    fn from(strategy: Strategy) -> Self {
+        match strategy {
+            Strategy::Auto => Self::Auto,
+            Strategy::Flash => Self::Flash,
+            Strategy::Materialized => Self::Materialized,
+        }
+    }
 }
 
 impl Arguments {
@@ -96,14 +151,22 @@ impl Arguments {
             columns: self.benchmark_columns.unwrap_or(published.columns),
             tokens: self.mlp_tokens.unwrap_or(published.tokens),
             width: self.mlp_dim.unwrap_or(published.width),
+            hidden: self
+                .mlp_hidden_dim
+                .unwrap_or_else(|| hidden_width(self.mlp_dim)),
+            batch: self.mlp_batch.unwrap_or(published.batch),
+            blocks: self.mlp_blocks.unwrap_or(published.blocks),
+            attention_batch: self.attention_batch.unwrap_or(published.attention_batch),
+            heads: self.attention_heads.unwrap_or(published.heads),
             ..published
         }
     }
 
     pub(crate) fn operands(&self) -> OperandPolicy {
         match self.operands {
-            Operands::Sharded => OperandPolicy::Sharded,
-            Operands::Replicated => OperandPolicy::Replicated,
+            None => default_operands(&self.workload),
+            Some(Operands::Sharded) => OperandPolicy::Sharded,
+            Some(Operands::Replicated) => OperandPolicy::Replicated,
         }
     }
 

@@ -1,0 +1,449 @@
+//! Attention spread over the tiles: each stream (a head of a batch entry) has a grid of query
+//! blocks × key blocks. A tile multiplies its rectangle, takes its softmax and multiplies with its
+//! values; the partial results of a query block are then merged by rows.
+
+use std::fmt;
+
+use analytics::units::Cycles;
+use runtime::kernels::{Generation, cycles};
+use runtime::package::{CopyRows, KernelSpec, MemoryClass, Merge, Output, Scalar, Softmax};
+
+use crate::graph::{Graph, Operation, OperationKind, Scale, ValueId};
+use crate::layout::{Groups, LANES, LineAxis, UNIT_BYTES, View};
+use crate::options::{AttentionStrategy, Options, PredictedCycles};
+
+use super::candidate::{Lack, Memory, endpoint, phase_overhead};
+use super::pick::Pick;
+use super::shape::fitting;
+use super::{PlanError, shared_rows};
+
+/// Which plan family an attention follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Query blocks × key blocks, softmax on each rectangle, merge by rows.
+    Split,
+    /// Query rows × nothing: every tile of a stream sees all keys, in blocks of 64 with a running
+    /// merge.
+    Flash,
+    /// The same with all keys at once.
+    Materialized,
+}
+
+impl Family {
+    /// The name in plan texts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::Flash => "flash",
+            Self::Materialized => "materialized",
+        }
+    }
+}
+
+/// How one attention is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttentionPlan {
+    /// Graph operation index.
+    pub operation: usize,
+    /// The family.
+    pub family: Family,
+    /// Query blocks of a stream.
+    pub queries: u32,
+    /// Key blocks of a stream.
+    pub keys: u32,
+}
+
+impl AttentionPlan {
+    /// Tiles of one stream.
+    #[must_use]
+    pub const fn stream_tiles(&self) -> u32 {
+        self.queries * self.keys
+    }
+
+    /// Logical tile of a rectangle.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn tile(&self, stream: u32, query: u32, key: u32) -> u16 {
+        ((stream * self.queries + query) * self.keys + key) as u16
+    }
+}
+
+impl AttentionPlan {
+    /// Logical tile of a part of a stream's query rows.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn shared_tile(&self, streams: u32, stream: u32, part: u32) -> u16 {
+        (stream + streams * part) as u16
+    }
+}
+
+impl fmt::Display for AttentionPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            operation,
+            family,
+            queries,
+            keys,
+        } = self;
+        write!(f, "{operation}:{}:{queries}x{keys}", family.name())
+    }
+}
+
+/// One of q, k and v, and where each stream of it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Streams {
+    pub(crate) value: ValueId,
+    pub(crate) view: View,
+    /// Streams of a batch entry.
+    pub(crate) heads: u32,
+    /// Lines and panels from a batch entry to the next, and from a head to the next.
+    batch_step: (u32, u32),
+    head_step: (u32, u32),
+}
+
+impl Streams {
+    /// First line and first panel of a stream.
+    pub(crate) const fn origin(&self, stream: u32) -> (u32, u32) {
+        let (batch, head) = (stream / self.heads, stream % self.heads);
+        (
+            batch * self.batch_step.0 + head * self.head_step.0,
+            batch * self.batch_step.1 + head * self.head_step.1,
+        )
+    }
+}
+
+/// An attention as the tiles see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AttentionProblem {
+    pub(crate) streams: u32,
+    pub(crate) queries: u32,
+    pub(crate) keys: u32,
+    pub(crate) width: u32,
+    pub(crate) scale: Scalar,
+    pub(crate) q: Streams,
+    pub(crate) k: Streams,
+    pub(crate) v: Streams,
+}
+
+impl AttentionProblem {
+    pub(crate) fn new(graph: &Graph, operation: &Operation) -> Result<Self, PlanError> {
+        let extents = graph.attention_extents(operation);
+        let fit = |extent: u64| fitting(extent, &operation.name);
+        let OperationKind::Attention { scale } = operation.kind else {
+            unreachable!("the operation is an attention");
+        };
+        let scale = scale.map_or_else(|| extents.default_scale(), Scale::get);
+        let source = |position: usize, axis| streams(graph, operation, position, axis);
+        Ok(Self {
+            streams: fit(extents.streams)?,
+            queries: fit(extents.queries)?,
+            keys: fit(extents.keys)?,
+            width: fit(extents.width)?,
+            scale: Scalar::new(scale),
+            q: source(0, LineAxis::Rows)?,
+            k: source(1, LineAxis::Rows)?,
+            v: source(2, LineAxis::Columns)?,
+        })
+    }
+
+    /// Groups of 16 keys of a stream.
+    pub(crate) const fn key_groups(&self) -> u32 {
+        self.keys.div_ceil(LANES)
+    }
+
+    /// Panels of a head.
+    pub(crate) const fn panels(&self) -> u32 {
+        self.width.div_ceil(LANES)
+    }
+}
+
+/// Where the streams of an operand lie in the value that holds them.
+fn streams(
+    graph: &Graph,
+    operation: &Operation,
+    position: usize,
+    axis: LineAxis,
+) -> Result<Streams, PlanError> {
+    let input = operation.inputs[position];
+    let producer = graph
+        .producer(input)
+        .map(|index| &graph.operations()[index]);
+    let (value, heads) = match producer.map(|producer| (producer.kind, producer.inputs[0])) {
+        Some((OperationKind::SplitHeads { heads }, root)) => (root, heads),
+        _ => (input, 1),
+    };
+    let heads = fitting(heads, &operation.name)?;
+    let shape = &graph.value(value).shape;
+    let (rows, columns) = graph.value(value).matrix();
+    let tokens = fitting(shape[shape.len() - 2], &operation.name)?;
+    let rows = fitting(rows, &operation.name)?;
+    let columns = fitting(columns, &operation.name)?;
+    let row_groups = if position == 0 {
+        Groups::whole(rows)
+    } else {
+        Groups::of(tokens)
+    };
+    let column_groups = Groups::of(columns / heads);
+    let view = View::grouped((rows, row_groups), (columns, column_groups), axis);
+    let batch = if position == 0 {
+        tokens
+    } else {
+        row_groups.padded
+    };
+    let (batch_step, head_step) = match axis {
+        LineAxis::Rows => ((batch, 0), (0, column_groups.padded / LANES)),
+        LineAxis::Columns => ((0, batch / LANES), (column_groups.padded, 0)),
+    };
+    Ok(Streams {
+        value,
+        view,
+        heads,
+        batch_step,
+        head_step,
+    })
+}
+
+/// Extents of the fullest tile.
+#[derive(Clone, Copy, Debug)]
+struct Rectangle {
+    rows: u32,
+    groups: u32,
+    panels: u32,
+    merged_rows: u32,
+}
+
+impl Rectangle {
+    fn new(problem: &AttentionProblem, plan: &AttentionPlan) -> Self {
+        let rows = problem.queries.div_ceil(plan.queries);
+        Self {
+            rows,
+            groups: problem.key_groups().div_ceil(plan.keys),
+            panels: problem.panels(),
+            merged_rows: rows.div_ceil(plan.keys),
+        }
+    }
+}
+
+/// Feasible plans, cheapest first, with how many were tried.
+///
+/// # Errors
+/// [`PlanError::NoPlan`] where none fits.
+pub(super) fn rank(
+    graph: &Graph,
+    options: &Options,
+    index: usize,
+) -> Result<(Vec<Pick>, usize), PlanError> {
+    let operation = &graph.operations()[index];
+    let problem = AttentionProblem::new(graph, operation)?;
+    let (tiles, mut tried, mut lacking) = (u32::from(options.tiles), 0, None);
+    if options.attention != AttentionStrategy::Auto {
+        let batches = problem.streams / problem.q.heads;
+        if batches > 1 && !problem.keys.is_multiple_of(LANES) {
+            return Err(PlanError::NoPlan {
+                operation: operation.name.clone(),
+                problem: format!(
+                    "{} needs keys in 16s for a batch of {batches}, found {}; use auto",
+                    options.attention.name(),
+                    problem.keys
+                ),
+            });
+        }
+        let pick = shared_rows::pick(&problem, options, index);
+        return pick
+            .map(|pick| (vec![pick], 1))
+            .map_err(|lack| refusal(operation, &problem, tiles, lack));
+    }
+    let mut picks = Vec::new();
+    for queries in 1..=problem.queries.min(tiles / problem.streams.max(1)) {
+        for keys in 1..=problem.key_groups().min(tiles / problem.streams / queries) {
+            let wasteful =
+                |extent: u32, parts: u32| extent.div_ceil(extent.div_ceil(parts)) != parts;
+            if wasteful(problem.queries, queries) || wasteful(problem.key_groups(), keys) {
+                continue;
+            }
+            tried += 1;
+            let plan = AttentionPlan {
+                operation: index,
+                family: Family::Split,
+                queries,
+                keys,
+            };
+            let memory = memory(&problem, &plan);
+            match memory.check() {
+                Ok(()) => picks.push(price(&problem, &plan, options.kernel_generation, &memory)),
+                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
+            }
+        }
+    }
+    if picks.is_empty() {
+        return Err(refusal(operation, &problem, tiles, lacking));
+    }
+    picks.sort_by_key(|pick| (pick.predicted.total(), pick.plan.to_string()));
+    Ok((picks, tried))
+}
+
+fn refusal(
+    operation: &Operation,
+    problem: &AttentionProblem,
+    tiles: u32,
+    lacking: Option<Lack>,
+) -> PlanError {
+    let problem = match lacking {
+        Some(lack) => format!("tile 0, the fullest, has no room for {}", lack.what),
+        None => format!(
+            "its {} streams need a tile each, the device has {tiles}; use more tiles",
+            problem.streams
+        ),
+    };
+    PlanError::NoPlan {
+        operation: operation.name.clone(),
+        problem,
+    }
+}
+
+fn price(
+    problem: &AttentionProblem,
+    plan: &AttentionPlan,
+    generation: Generation,
+    memory: &Memory,
+) -> Pick {
+    let at = Rectangle::new(problem, plan);
+    let gemm = |inner, columns| {
+        let gemm = KernelSpec::GemmF16 {
+            rows: at.rows,
+            inner,
+            columns,
+            accumulate: false,
+            coefficients: MemoryClass::Interleaved,
+        };
+        cycles(&gemm, generation)
+    };
+    let (padded, width) = (at.groups * LANES, at.panels * LANES);
+    let operands = at.rows * at.panels + 2 * padded * at.panels;
+    let messages = at.panels * at.rows.div_ceil(RUN_LINES) + 2 * at.groups * at.panels;
+    let predicted = PredictedCycles {
+        operands: endpoint(operands, messages) + phase_overhead(),
+        gemm: gemm(width, padded) + gemm(padded, width),
+        partials: partial_cycles(plan, &at, generation),
+        reduce: Cycles::ZERO,
+        pointwise: softmax_cycles(problem, plan, &at, generation)
+            + merge_cycles(problem, plan, &at, generation),
+    };
+    Pick::new(super::OperationPlan::Attention(*plan), predicted, memory)
+}
+
+/// Lines that a run of a projection's result has on average.
+const RUN_LINES: u32 = 32;
+
+fn partial_cycles(plan: &AttentionPlan, at: &Rectangle, generation: Generation) -> Cycles {
+    if plan.keys == 1 {
+        return Cycles::ZERO;
+    }
+    let others = plan.keys - 1;
+    let units = others * at.merged_rows * (at.panels + 1);
+    let copy = KernelSpec::CopyRows(own_copy(at.merged_rows, at.panels, at.rows));
+    endpoint(units, others * (at.panels + 1)) + phase_overhead() + cycles(&copy, generation)
+}
+
+/// The copy of a tile's own partial result: its rows of each panel.
+pub(crate) const fn own_copy(merged_rows: u32, panels: u32, rows: u32) -> CopyRows {
+    CopyRows {
+        rows: panels,
+        bytes: merged_rows * UNIT_BYTES,
+        out_stride: merged_rows * UNIT_BYTES,
+        source_stride: rows * UNIT_BYTES,
+    }
+}
+
+/// The slowest softmax: of a full block, or of the last one with its masked keys.
+fn softmax_cycles(
+    problem: &AttentionProblem,
+    plan: &AttentionPlan,
+    at: &Rectangle,
+    generation: Generation,
+) -> Cycles {
+    let block = |key: u32| {
+        let groups = crate::layout::split(problem.key_groups(), plan.keys, key);
+        let keys = problem.keys.min(groups.end * LANES) - groups.start * LANES;
+        let padded = (groups.end - groups.start) * LANES;
+        let softmax = softmax(problem, at.rows, keys, padded);
+        cycles(&KernelSpec::Softmax(softmax), generation)
+    };
+    block(0).max(block(plan.keys - 1))
+}
+
+/// The softmax of a block of scores.
+pub(crate) const fn softmax(
+    problem: &AttentionProblem,
+    rows: u32,
+    keys: u32,
+    padded: u32,
+) -> Softmax {
+    Softmax {
+        rows,
+        keys,
+        padded,
+        scale: problem.scale,
+        output: Output::F16,
+    }
+}
+
+/// The merge of the `part`-th of `parts` partial results.
+pub(crate) const fn merge(
+    problem: &AttentionProblem,
+    rows: u32,
+    (part, parts): (u32, u32),
+) -> Merge {
+    Merge {
+        rows,
+        columns: problem.width,
+        padded: problem.panels() * LANES,
+        first: part == 0,
+        last: part + 1 == parts,
+        half_output: part + 1 == parts,
+    }
+}
+
+fn merge_cycles(
+    problem: &AttentionProblem,
+    plan: &AttentionPlan,
+    at: &Rectangle,
+    generation: Generation,
+) -> Cycles {
+    let one = |part| {
+        let merge = merge(problem, at.merged_rows, (part, plan.keys));
+        cycles(&KernelSpec::Merge(merge), generation)
+    };
+    (0..plan.keys).map(one).sum()
+}
+
+/// The requests of the fullest tile in the order of its steps: 1 operands arrive, 2 scores,
+/// 3 softmax, 4 product with the values, 5 copy, 6 partial results arrive, 7 merge, 8 later.
+fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
+    let at = Rectangle::new(problem, plan);
+    let (standard, interleaved) = (MemoryClass::Standard, MemoryClass::Interleaved);
+    let mut memory = Memory::default();
+    let padded = at.groups * LANES;
+    let q = memory.add("queries", at.rows * at.panels, standard, (1, 2));
+    memory.add("keys", padded * at.panels, interleaved, (1, 2));
+    memory.add("values", padded * at.panels, interleaved, (1, 4));
+    let scores = memory.add("scores", at.rows * (at.groups + 1), interleaved, (2, 7));
+    let sums = memory.add("weighted values", at.rows * at.panels, interleaved, (4, 6));
+    memory.keep_apart(q, scores);
+    memory.keep_apart(scores, sums);
+    let rows = at.merged_rows;
+    let partial = plan.keys * rows * (at.panels + 1);
+    memory.add("partial results", partial, standard, (5, 7));
+    let state = (rows * (problem.width + 2) * 4).div_ceil(UNIT_BYTES);
+    memory.add("merge state", state, standard, (7, 7));
+    let out = (rows * problem.width * 2).div_ceil(UNIT_BYTES);
+    memory.add("result rows", out, standard, (7, 8));
+    memory
+}

@@ -1,0 +1,232 @@
+//! The published plans, forced: work, lane occupancy and useful efficiency of each kernel group
+//! beside the published figures. Kernel generation 2026-09-07, costs as the device charges them.
+
+use std::fmt::Write as _;
+
+use compiler::AttentionStrategy::{self, Auto, Flash, Materialized};
+use compiler::OperandPolicy::Replicated;
+use compiler::graph::workload::{WorkloadExtents, workload};
+use compiler::plan::{PlanConstraint, plan};
+use compiler::program::{Program, Work, expand};
+use runtime::kernels::{Generation, cycles};
+use runtime::package::CallTemplate;
+
+use crate::support::options;
+
+/// Grids of the published Q, K and V projections.
+pub(crate) const PROJECTIONS: [&str; 3] = [
+    "0:10x46x3:1x1:16:interleaved:swapped:complete:direct",
+    "1:10x46x3:1x1:16:interleaved:swapped:complete:direct",
+    "2:10x46x3:1x1:16:interleaved:swapped:complete:direct",
+];
+
+/// Grids that reproduce the published MLP's efficiencies.
+pub(crate) const MLP: [&str; 2] = [
+    "0:2x92x8:8x1:48:interleaved:normal:complete:direct",
+    "2:3x18x27:27x1:64:interleaved:normal:complete:direct",
+];
+
+/// Sums over the calls of a group.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    useful: u64,
+    physical: u64,
+    /// 256ths of a cycle, like the work.
+    duration: u64,
+    most: u64,
+}
+
+impl Sums {
+    fn percent(part: u64, whole: u64) -> f64 {
+        let exact = |value: u64| f64::from(u32::try_from(value >> 12).unwrap());
+        100.0 * exact(part) / exact(whole)
+    }
+
+    fn occupancy(&self) -> f64 {
+        Self::percent(self.useful, self.physical)
+    }
+
+    fn efficiency(&self) -> f64 {
+        Self::percent(self.useful, self.duration)
+    }
+}
+
+pub(crate) fn published(name: &str, strategy: AttentionStrategy, forced: &[&str]) -> Program {
+    let extents = WorkloadExtents {
+        batch: 1,
+        ..WorkloadExtents::published(1472)
+    };
+    let graph = workload(name, &extents).unwrap().graph;
+    let mut options = options(1472, Replicated);
+    options.kernel_generation = Generation::G20260907;
+    options.attention = strategy;
+    let parse = |text: &&str| PlanConstraint::parse(text).unwrap();
+    options.plan_constraints = forced.iter().map(parse).collect();
+    let plan = plan(&graph, &options, 0).unwrap();
+    expand(&graph, &plan, Replicated).unwrap()
+}
+
+fn sums(program: &Program, is_member: impl Fn(&CallTemplate) -> bool) -> Sums {
+    let mut sums = Sums::default();
+    for step in &program.steps {
+        let Work::Compute { calls, .. } = &step.work else {
+            continue;
+        };
+        for call in calls {
+            let template = &program.templates[call.template as usize];
+            let Some(estimate) = template.estimate.as_ref().filter(|_| is_member(template)) else {
+                continue;
+            };
+            let cost = cycles(&template.kernel, Generation::G20260907).get();
+            sums.useful += estimate.useful.get_256ths();
+            sums.physical += estimate.physical.get_256ths();
+            sums.duration += cost * 256;
+            sums.most = sums.most.max(cost);
+        }
+    }
+    sums
+}
+
+fn shape(template: &CallTemplate) -> &str {
+    let pair = template.metadata.iter().find(|(name, _)| name == "shape");
+    pair.map_or("", |(_, shape)| shape)
+}
+
+/// A row: group, which calls, published lane occupancy where there is one, published efficiency.
+type Row = (&'static str, fn(&CallTemplate) -> bool, Option<f64>, f64);
+
+fn check_rows(program: &Program, rows: &[Row]) -> String {
+    let mut text = String::new();
+    for (name, is_member, occupancy, efficiency) in rows {
+        let found = sums(program, is_member);
+        let (our_occupancy, our_efficiency) = (found.occupancy(), found.efficiency());
+        let published = occupancy.map_or("-".to_owned(), |percent| format!("{percent:.1}"));
+        writeln!(
+            text,
+            "{name:<28} occupancy {our_occupancy:>6.2} % (published {published:>5}), \
+             efficiency {our_efficiency:>5.1} % (published {efficiency:>4.1}), longest call {}",
+            found.most
+        )
+        .unwrap();
+        if let Some(occupancy) = occupancy {
+            assert!((our_occupancy - occupancy).abs() < 0.06, "{text}");
+        }
+        assert!((our_efficiency - efficiency).abs() <= 2.0, "{text}");
+    }
+    text
+}
+
+fn is_gemm(template: &CallTemplate, inner_columns: &str) -> bool {
+    template
+        .symbol
+        .starts_with(&format!("gemm_f16_{inner_columns}_"))
+}
+
+const PROJECTION: Row = (
+    "projection K384/C16",
+    |call| is_gemm(call, "k384_c16"),
+    Some(99.0),
+    72.4,
+);
+
+const UNPACK: Row = (
+    "unpack",
+    |call| call.symbol.starts_with("unpack") && is_full(call),
+    Some(100.0),
+    8.5,
+);
+
+const UNPACK_TAIL: Row = (
+    "unpack, padded tail",
+    |call| call.symbol.starts_with("unpack") && !is_full(call),
+    Some(56.2),
+    4.2,
+);
+
+fn is_full(call: &CallTemplate) -> bool {
+    let estimate = call.estimate.as_ref().unwrap();
+    estimate.useful == estimate.physical
+}
+
+#[test]
+fn flash_has_the_published_efficiencies() {
+    let program = published("siglip-attention-benchmark", Flash, &PROJECTIONS);
+    let rows: [Row; 6] = [
+        PROJECTION,
+        (
+            "flash QK K80/C64",
+            |call| is_gemm(call, "k80_c64"),
+            Some(85.4),
+            13.0,
+        ),
+        (
+            "flash PV K64/C80",
+            |call| is_gemm(call, "k64_c80"),
+            Some(85.4),
+            12.9,
+        ),
+        (
+            "full-block softmax",
+            |call| call.symbol.starts_with("softmax") && shape(call).contains("x64 of"),
+            Some(100.0),
+            51.8,
+        ),
+        UNPACK,
+        UNPACK_TAIL,
+    ];
+    print!("{}", check_rows(&program, &rows));
+    assert_eq!(gemm_flops(&program), 8_253_633_024);
+}
+
+#[test]
+fn materialized_attention_has_the_published_efficiencies() {
+    let program = published("siglip-attention-benchmark", Materialized, &PROJECTIONS);
+    let rows: [Row; 6] = [
+        PROJECTION,
+        (
+            "materialized QK K80/C768",
+            |call| is_gemm(call, "k80_c768"),
+            Some(85.4),
+            11.9,
+        ),
+        (
+            "materialized PV K768/C80",
+            |call| is_gemm(call, "k768_c80"),
+            Some(85.4),
+            12.1,
+        ),
+        (
+            "softmax",
+            |call| call.symbol.starts_with("softmax"),
+            None,
+            57.4,
+        ),
+        UNPACK,
+        UNPACK_TAIL,
+    ];
+    print!("{}", check_rows(&program, &rows));
+    assert_eq!(gemm_flops(&program), 8_253_633_024);
+}
+
+#[test]
+fn the_mlp_has_the_published_efficiencies() {
+    let program = published("siglip-mlp-benchmark", Auto, &MLP);
+    let rows: [Row; 4] = [
+        ("up K144", |call| is_gemm(call, "k144_c48"), None, 89.3),
+        ("down K160", |call| is_gemm(call, "k160_c64"), None, 84.8),
+        ("GeLU", |call| call.symbol.starts_with("gelu"), None, 54.7),
+        (
+            "reductions",
+            |call| call.symbol.starts_with("reduce"),
+            None,
+            62.4,
+        ),
+    ];
+    print!("{}", check_rows(&program, &rows));
+    assert_eq!(gemm_flops(&program), 14_458_134_528);
+}
+
+/// Useful FLOPs of all products.
+fn gemm_flops(program: &Program) -> u64 {
+    sums(program, |call| call.symbol.starts_with("gemm")).useful / 2
+}
