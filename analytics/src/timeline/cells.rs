@@ -1,9 +1,10 @@
-//! One row of cells: samples of its tiles in, the dominant kind and kernel of each cell out,
+//! One row of cells: samples of its tiles in, the dominant kind and name of each cell out,
 //! exactly.
 
 use std::ops::Range;
 
-use crate::profile::{ProfileReport, SampleKind};
+use super::slots::{NO_EFFICIENCY, Slots};
+use crate::clock::Placed;
 use crate::timeline::CellKind;
 
 /// Positions in a viewport, in units of one cycle divided by the number of columns, so that a
@@ -32,56 +33,6 @@ impl Grid {
     fn units(self, start: u64, end: u64) -> Range<u64> {
         let unit = |cycle: u64| cycle.saturating_sub(self.from).min(self.width);
         unit(start) * u64::from(self.columns)..unit(end) * u64::from(self.columns)
-    }
-}
-
-/// A kind and a kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Slot {
-    kind: CellKind,
-    /// String id plus one; 0 for the empty name.
-    kernel: u32,
-}
-
-/// Which slot the samples of each step count for.
-pub(super) struct Slots {
-    of_step: Vec<u32>,
-    slots: Vec<Slot>,
-}
-
-impl Slots {
-    pub(super) fn new(report: &ProfileReport) -> Self {
-        let slot = |kind: SampleKind, kernel| Slot {
-            kind: CellKind::of(kind),
-            kernel: if report.string(kernel).is_empty() {
-                0
-            } else {
-                kernel.get() + 1
-            },
-        };
-        // Steps outnumber kernels by far: the slot of each kernel row and kind is looked up once.
-        let key = |row: u32, kind: SampleKind| {
-            row as usize * CellKind::COUNT + CellKind::of(kind) as usize
-        };
-        let mut known: Vec<Option<Slot>> = vec![None; report.kernels().len() * CellKind::COUNT];
-        for step in report.steps() {
-            known[key(step.kernel_row, step.kind)]
-                .get_or_insert_with(|| slot(step.kind, step.kernel));
-        }
-        let mut slots: Vec<Slot> = known.iter().flatten().copied().collect();
-        slots.sort_unstable();
-        slots.dedup();
-        let ids: Vec<u32> = known
-            .iter()
-            .map(|slot| slot.and_then(|slot| slots.binary_search(&slot).ok()))
-            .map(|at| at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0))
-            .collect();
-        let of_step = report
-            .steps()
-            .iter()
-            .map(|it| ids[key(it.kernel_row, it.kind)])
-            .collect();
-        Self { of_step, slots }
     }
 }
 
@@ -119,13 +70,13 @@ impl<'s> RowCells<'s> {
         }
     }
 
-    /// Adds a tile: its samples as start and end on the clock in force, ascending, and step.
-    pub(super) fn add_tile(&mut self, samples: impl Iterator<Item = (u64, u64, u32)>) {
+    /// Adds a tile: its samples on the clock in force, starts ascending, and their steps.
+    pub(super) fn add_tile(&mut self, samples: impl Iterator<Item = (Placed, u32)>) {
         self.tiles += 1;
         let width = self.grid.width;
         let (mut column, mut column_end) = (0u32, width);
-        for (start, end, step) in samples {
-            let units = self.grid.units(start, end);
+        for (placed, step) in samples {
+            let units = self.grid.units(placed.offset, placed.end());
             if units.is_empty() {
                 continue;
             }
@@ -134,7 +85,7 @@ impl<'s> RowCells<'s> {
                 column = u32::try_from(units.start / width).unwrap_or(u32::MAX);
                 column_end = (u64::from(column) + 1).saturating_mul(width);
             }
-            let slot = self.slots.of_step[step as usize];
+            let slot = self.slots.of_sample(step, &placed);
             let mut at = units.start;
             while units.end > column_end {
                 self.push(Entry {
@@ -182,19 +133,12 @@ impl<'s> RowCells<'s> {
     }
 
     /// Ends the row: writes its cells and starts the next one.
-    pub(super) fn finish(&mut self, kinds: &mut [u8], kernels: &mut [u32], busy: &mut [u8]) {
-        kinds.fill(CellKind::Nothing as u8);
-        kernels.fill(0);
-        busy.fill(0);
+    pub(super) fn finish(&mut self, cells: &mut [Cell]) {
+        cells.fill(Cell::NOTHING);
         let whole = u128::from(self.grid.width) * u128::from(self.tiles);
         let slots = self.slots;
         by_column(&mut self.entries, |column, tally| {
-            let column = column as usize;
-            let (kind, kernel, compute) = slots.dominant(tally);
-            kinds[column] = kind as u8;
-            kernels[column] = kernel;
-            let parts = (u128::from(compute) * 255).checked_div(whole).unwrap_or(0);
-            busy[column] = u8::try_from(parts).unwrap_or(u8::MAX);
+            cells[column as usize] = slots.cell(tally, whole);
         });
         self.entries.clear();
         self.limit = MANY_ENTRIES;
@@ -202,13 +146,54 @@ impl<'s> RowCells<'s> {
     }
 }
 
+/// What a picture shows in one cell.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub(super) kind: CellKind,
+    pub(super) name: u32,
+    pub(super) busy: u8,
+    pub(super) focused: u8,
+    pub(super) efficiency: u8,
+}
+
+impl Cell {
+    pub(super) const NOTHING: Self = Self {
+        kind: CellKind::Nothing,
+        name: 0,
+        busy: 0,
+        focused: 0,
+        efficiency: NO_EFFICIENCY,
+    };
+}
+
 impl Slots {
-    /// The kind with most units, the kernel with most units of that kind, and the compute units. Of
-    /// equal kinds the first by number wins, of equal kernels the first by string id.
+    /// The cell whose numbers have these units, of `whole` units in all.
+    fn cell(&self, tally: &[(u32, u64)], whole: u128) -> Cell {
+        let (kind, name, compute) = self.dominant(tally);
+        let focused: u64 = tally
+            .iter()
+            .filter(|(number, _)| self.slot(*number).focused)
+            .map(|(_, units)| units)
+            .sum();
+        let part = |units: u128| {
+            let parts = units.checked_div(whole).unwrap_or(0);
+            u8::try_from(parts).unwrap_or(u8::MAX)
+        };
+        Cell {
+            kind,
+            name,
+            busy: part(u128::from(compute) * 255),
+            focused: part((u128::from(focused) * 255).next_multiple_of(whole.max(1))),
+            efficiency: self.efficiency(tally),
+        }
+    }
+
+    /// The kind with most units, the name with most units of that kind, and the compute units. Of
+    /// equal kinds the first by number wins, of equal names the first by string id.
     fn dominant(&self, tally: &[(u32, u64)]) -> (CellKind, u32, u64) {
         let mut kinds = [0u64; CellKind::COUNT];
-        for &(slot, units) in tally {
-            kinds[self.slots[slot as usize].kind as usize] += units;
+        for &(number, units) in tally {
+            kinds[self.slot(number).kind as usize] += units;
         }
         let mut best = 0u8;
         for (kind, &units) in (0u8..).zip(&kinds) {
@@ -218,15 +203,53 @@ impl Slots {
         }
         let of_kind = tally
             .iter()
-            .filter(|(slot, _)| self.slots[*slot as usize].kind as u8 == best);
-        let longest = of_kind.max_by_key(|&&(slot, units)| (units, std::cmp::Reverse(slot)));
-        let kernel = longest.map_or(0, |&(slot, _)| self.slots[slot as usize].kernel);
+            .map(|&(number, units)| (self.slot(number), units))
+            .filter(|(slot, _)| slot.kind as u8 == best);
+        let names = of_kind.map(|(slot, units)| (slot.name, units));
+        let name = if self.is_unique {
+            longest(names)
+        } else {
+            longest(summed(names).into_iter())
+        };
         (
             CellKind::from_byte(best),
-            kernel,
+            name,
             kinds[CellKind::Compute as usize],
         )
     }
+
+    /// Mean level of what has an estimate, weighted by time: useful work over measured time.
+    fn efficiency(&self, tally: &[(u32, u64)]) -> u8 {
+        let (mut levels, mut units) = (0u128, 0u128);
+        for &(number, of_number) in tally {
+            let counts = !self.has_focus || self.slot(number).focused;
+            if let Some(level) = self.level_of(number).filter(|_| counts) {
+                levels += u128::from(level) * u128::from(of_number);
+                units += u128::from(of_number);
+            }
+        }
+        let mean = (levels + units / 2).checked_div(units);
+        mean.and_then(|mean| u8::try_from(mean).ok())
+            .unwrap_or(NO_EFFICIENCY)
+    }
+}
+
+/// The name with most units, the smaller one of equals; 0 without any.
+fn longest(names: impl Iterator<Item = (u32, u64)>) -> u32 {
+    let longest = names.max_by_key(|&(name, units)| (units, std::cmp::Reverse(name)));
+    longest.map_or(0, |(name, _)| name)
+}
+
+/// One sum for each name.
+fn summed(names: impl Iterator<Item = (u32, u64)>) -> Vec<(u32, u64)> {
+    let mut sums: Vec<(u32, u64)> = Vec::new();
+    for (name, units) in names {
+        match sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += units,
+            None => sums.push((name, units)),
+        }
+    }
+    sums
 }
 
 /// Calls `visit` for each column with entries, ascending, with the units of each of its slots.

@@ -10,8 +10,12 @@ mod hit;
 mod minimap;
 mod overview;
 mod raster;
+mod slots;
+mod spent;
 
 pub use hit::hit;
 pub use minimap::{KindShares, kind_shares};
 pub use overview::overview_raster;
-pub use raster::{CellKind, Raster, Viewport, raster};
+pub use raster::{CellKind, Raster, Viewport, chosen_raster, raster};
+pub use slots::{CellChoice, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY};
+pub use spent::{Spent, Sums, TileSpent, spent};

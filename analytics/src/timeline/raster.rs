@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use super::cells::{Grid, RowCells, Slots};
+use super::cells::{Cell, Grid, RowCells};
 use super::gather::for_each_tile;
 use super::overview::overview_raster;
+use super::slots::{CellChoice, NO_EFFICIENCY, Slots};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, SampleKind};
@@ -84,10 +85,16 @@ pub struct Raster {
     pub rows: u32,
     /// [`CellKind`] that took most cycles of the cell.
     pub kinds: Vec<u8>,
-    /// String id plus one of the kernel that took most cycles of that kind in the cell; 0 is none.
+    /// String id plus one of the name that took most cycles of that kind in the cell; 0 is none.
+    /// Kernels, unless operations were chosen.
     pub kernels: Vec<u32>,
     /// Compute cycles of the cell in 1/255 of its tiles × cycles, rounded down.
     pub busy: Vec<u8>,
+    /// Cycles of the chosen kernel in 1/255 of the cell, rounded up: 0 is none at all.
+    pub focused: Vec<u8>,
+    /// Useful efficiency in 1/[`FULL_EFFICIENCY`](super::FULL_EFFICIENCY) over the samples that
+    /// have an estimate; [`NO_EFFICIENCY`] where none has, or it was not chosen.
+    pub efficiency: Vec<u8>,
     /// Whether the cells come from the file's overview: a coarser grid than asked for.
     pub from_overview: bool,
 }
@@ -97,16 +104,29 @@ pub struct Raster {
 /// # Errors
 /// Where a chunk that the viewport touches cannot be decoded.
 pub fn raster(report: &ProfileReport, viewport: &Viewport) -> Result<Raster, DecodeError> {
+    chosen_raster(report, viewport, CellChoice::default())
+}
+
+/// The cells of `viewport` as [`raster`] gives them, with what `choice` asks for.
+///
+/// # Errors
+/// Where a chunk that the viewport touches cannot be decoded.
+pub fn chosen_raster(
+    report: &ProfileReport,
+    viewport: &Viewport,
+    choice: CellChoice,
+) -> Result<Raster, DecodeError> {
     if !report.pages_missing().is_empty()
         && let Some(raster) = overview_raster(report, viewport)
     {
         return Ok(raster);
     }
     let area = Area::new(report, viewport);
-    let slots = Slots::new(report);
-    let mut raster = Raster::blank(viewport.columns, area.rows);
-    area.paint(report, &slots, &mut raster)?;
-    Ok(raster)
+    let slots = Slots::new(report, choice);
+    let count = viewport.columns as usize * area.rows as usize;
+    let mut cells = vec![Cell::NOTHING; count];
+    area.paint(report, &slots, &mut cells)?;
+    Ok(Raster::of_cells(viewport.columns, area.rows, &cells))
 }
 
 impl Raster {
@@ -119,6 +139,21 @@ impl Raster {
             kinds: vec![CellKind::Nothing as u8; cells],
             kernels: vec![0; cells],
             busy: vec![0; cells],
+            focused: vec![0; cells],
+            efficiency: vec![NO_EFFICIENCY; cells],
+            from_overview: false,
+        }
+    }
+
+    fn of_cells(columns: u32, rows: u32, cells: &[Cell]) -> Self {
+        Self {
+            columns,
+            rows,
+            kinds: cells.iter().map(|it| it.kind as u8).collect(),
+            kernels: cells.iter().map(|it| it.name).collect(),
+            busy: cells.iter().map(|it| it.busy).collect(),
+            focused: cells.iter().map(|it| it.focused).collect(),
+            efficiency: cells.iter().map(|it| it.efficiency).collect(),
             from_overview: false,
         }
     }
@@ -167,16 +202,11 @@ impl Area {
         &self,
         report: &ProfileReport,
         slots: &Slots,
-        raster: &mut Raster,
+        cells: &mut [Cell],
     ) -> Result<(), DecodeError> {
         if self.is_empty() {
             return Ok(());
         }
-        let cells = (
-            &mut raster.kinds[..],
-            &mut raster.kernels[..],
-            &mut raster.busy[..],
-        );
         self.paint_rows(report, slots, 0..self.rows, cells)
     }
 
@@ -186,7 +216,7 @@ impl Area {
         &self,
         report: &ProfileReport,
         slots: &Slots,
-        raster: &mut Raster,
+        cells: &mut [Cell],
     ) -> Result<(), DecodeError> {
         use rayon::prelude::*;
 
@@ -195,15 +225,12 @@ impl Area {
         }
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
         let band = self.rows.div_ceil(threads.max(1)).max(1);
-        let cells = band as usize * self.columns as usize;
-        let bands = (raster.kinds.par_chunks_mut(cells))
-            .zip(raster.kernels.par_chunks_mut(cells))
-            .zip(raster.busy.par_chunks_mut(cells))
-            .enumerate();
-        bands.try_for_each(|(at, ((kinds, kernels), busy))| {
+        let of_band = band as usize * self.columns as usize;
+        let bands = cells.par_chunks_mut(of_band).enumerate();
+        bands.try_for_each(|(at, cells)| {
             let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(band);
             let rows = first..first.saturating_add(band).min(self.rows);
-            self.paint_rows(report, slots, rows, (kinds, kernels, busy))
+            self.paint_rows(report, slots, rows, cells)
         })
     }
 
@@ -212,9 +239,8 @@ impl Area {
         report: &ProfileReport,
         slots: &Slots,
         rows: Range<u32>,
-        cells: (&mut [u8], &mut [u32], &mut [u8]),
+        cells: &mut [Cell],
     ) -> Result<(), DecodeError> {
-        let (kinds, kernels, busy) = cells;
         let columns = self.columns as usize;
         let tiles = self.tiles_of(rows.start).start..self.tiles_of(rows.end - 1).end;
         let mut row_cells = RowCells::new(slots, Grid::new(&self.cycles, self.columns));
@@ -228,16 +254,11 @@ impl Area {
                 let entry = &report.tiles()[tile as usize];
                 row_cells.add_tile(samples.iter().filter_map(|(start, duration, step)| {
                     let placed = self.frame.place(entry, start, duration)?;
-                    Some((placed.offset, placed.end(), step))
+                    Some((placed, step))
                 }));
                 if tile + 1 == self.tiles_of(row).end {
                     let at = (row - rows.start) as usize * columns;
-                    let of_row = at..at + columns;
-                    row_cells.finish(
-                        &mut kinds[of_row.clone()],
-                        &mut kernels[of_row.clone()],
-                        &mut busy[of_row],
-                    );
+                    row_cells.finish(&mut cells[at..at + columns]);
                     row += 1;
                 }
             },

@@ -1,0 +1,183 @@
+//! What a part of tiles × time spent its cycles on: sums over the part of each sample inside.
+//!
+//! Time counts as far as it lies inside. Work counts of samples that lie inside whole: of one that
+//! an edge or the crop cuts nobody knows which part of its work was left.
+
+use std::ops::Range;
+
+use super::gather::for_each_tile;
+use super::raster::CellKind;
+use crate::aggregate::ratio;
+use crate::clock::{ClockKind, Frame, Placed};
+use crate::format::DecodeError;
+use crate::profile::{ProfileReport, SampleKind, StepRow};
+use crate::units::{Cycles, PhysicalTile, StringId, Work};
+
+/// Sums over samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Cycles inside.
+    pub cycles: Cycles,
+    /// Samples that touch the inside.
+    pub samples: u64,
+    /// Cycles of the samples with an estimate that are inside whole.
+    pub estimated: Cycles,
+    /// Useful work of these samples.
+    pub useful: Work,
+    /// Physical work of these samples.
+    pub physical: Work,
+}
+
+impl Sums {
+    /// Useful work over the measured cycles that have an estimate; `None` where none has.
+    #[must_use]
+    pub fn useful_efficiency(&self) -> Option<f64> {
+        ratio(self.useful.as_cycles(), self.estimated.get())
+    }
+
+    /// Physical work over the measured cycles that have an estimate; `None` where none has.
+    #[must_use]
+    pub fn work_cycle_fraction(&self) -> Option<f64> {
+        ratio(self.physical.as_cycles(), self.estimated.get())
+    }
+
+    /// Cycles with an estimate over all cycles inside; `None` without any.
+    #[must_use]
+    pub fn coverage(&self) -> Option<f64> {
+        share(self.estimated, self.cycles)
+    }
+
+    fn add(&mut self, part: &Part) {
+        self.cycles += part.cycles;
+        self.samples += 1;
+        if let Some((useful, physical)) = part.work {
+            self.estimated += part.cycles;
+            self.useful += useful;
+            self.physical += physical;
+        }
+    }
+}
+
+/// What one tile spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileSpent {
+    /// The tile.
+    pub tile: PhysicalTile,
+    /// Cycles of each kind, by [`CellKind`].
+    pub kinds: [Cycles; CellKind::COUNT],
+    /// Compute: of the kernel in focus, where one is.
+    pub compute: Sums,
+}
+
+/// What a part of tiles × time spent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Cycles × tiles of the part.
+    pub whole: Cycles,
+    /// Cycles of the part, in each of its tiles.
+    pub length: Cycles,
+    /// All samples of each kind, by [`CellKind`].
+    pub kinds: [Sums; CellKind::COUNT],
+    /// Kernels that compute inside, most cycles first, then by string id.
+    pub kernels: Vec<(StringId, Sums)>,
+    /// The tiles of the part, in the order of the profile.
+    pub tiles: Vec<TileSpent>,
+}
+
+/// `part` of `whole` as a ratio; `None` where the whole is nothing.
+#[must_use]
+fn share(part: Cycles, whole: Cycles) -> Option<f64> {
+    let part = Work::from_cycles(part.get()).as_cycles();
+    ratio(part, whole.get())
+}
+
+impl Spent {
+    /// Part of all cycles × tiles that a sum took.
+    #[must_use]
+    pub fn share(&self, part: Cycles) -> Option<f64> {
+        share(part, self.whole)
+    }
+
+    /// Part of the cycles of one tile.
+    #[must_use]
+    pub fn share_of_tile(&self, part: Cycles) -> Option<f64> {
+        share(part, self.length)
+    }
+}
+
+/// What the tiles at positions `tiles` spent in `cycles` of `clock`; with `focus`, the compute sums
+/// of each tile are of that kernel alone.
+///
+/// # Errors
+/// Where a chunk that the part touches cannot be decoded.
+pub fn spent(
+    report: &ProfileReport,
+    clock: ClockKind,
+    cycles: Range<u64>,
+    tiles: Range<u32>,
+    focus: Option<StringId>,
+) -> Result<Spent, DecodeError> {
+    let frame = Frame::new(report, clock);
+    let count = u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
+    let tiles = tiles.start.min(count)..tiles.end.min(count);
+    let length = cycles.end.saturating_sub(cycles.start);
+    let mut kernels = vec![Sums::default(); report.kernels().len()];
+    let mut found = Spent {
+        whole: Cycles::new(length.saturating_mul(u64::from(tiles.end - tiles.start))),
+        length: Cycles::new(length),
+        ..Spent::default()
+    };
+    for_each_tile(report, frame, tiles, cycles.clone(), |tile, samples| {
+        let entry = &report.tiles()[tile as usize];
+        let mut of_tile = TileSpent {
+            tile: entry.tile,
+            kinds: Default::default(),
+            compute: Sums::default(),
+        };
+        for (start, duration, step) in samples.iter() {
+            let step = &report.steps()[step as usize];
+            let placed = frame.place(entry, start, duration);
+            let Some(part) = placed.and_then(|it| Part::of(&it, &cycles, step)) else {
+                continue;
+            };
+            let kind = CellKind::of(step.kind) as usize;
+            of_tile.kinds[kind] += part.cycles;
+            found.kinds[kind].add(&part);
+            if step.kind == SampleKind::Compute {
+                kernels[step.kernel_row as usize].add(&part);
+                if focus.is_none_or(|focus| focus == step.kernel) {
+                    of_tile.compute.add(&part);
+                }
+            }
+        }
+        found.tiles.push(of_tile);
+    })?;
+    let named = report.kernels().iter().copied().zip(kernels);
+    found.kernels = named.filter(|(_, sums)| sums.samples > 0).collect();
+    found
+        .kernels
+        .sort_by_key(|(id, sums)| (std::cmp::Reverse(sums.cycles), id.get()));
+    Ok(found)
+}
+
+/// The inside of one sample.
+struct Part {
+    cycles: Cycles,
+    /// Useful and physical work, where the sample is inside whole and has an estimate.
+    work: Option<(Work, Work)>,
+}
+
+impl Part {
+    fn of(placed: &Placed, inside: &Range<u64>, step: &StepRow) -> Option<Self> {
+        let start = placed.offset.max(inside.start);
+        let end = placed.end().min(inside.end);
+        let is_whole = !placed.cut && end.saturating_sub(start) == placed.duration;
+        (end > start).then(|| Self {
+            cycles: Cycles::new(end - start),
+            work: step
+                .estimate
+                .filter(|_| is_whole)
+                .map(|it| (it.useful, it.physical)),
+        })
+    }
+}
