@@ -12,7 +12,7 @@ use crate::tab::Tab;
 
 /// All is loaded, tabulated and painted.
 const SETTLED: &str = "document.body.dataset.state === 'ready' \
-    && document.querySelector('[data-testid=kernel-table]')?.dataset.state === 'ready' \
+    && document.querySelector('[data-panel]')?.dataset.state === 'ready' \
     && document.querySelector('[data-testid=timeline]')?.dataset.state === 'drawn'";
 
 /// A page with the viewer on it.
@@ -124,6 +124,20 @@ impl Viewer {
     /// Presses the control with a test id.
     pub async fn press(&mut self, id: &str) {
         self.click(&format!("[data-testid={id}]")).await;
+        self.settled().await;
+    }
+
+    /// Picks an option of the choice with a test id.
+    pub async fn choose(&mut self, id: &str, value: &str) {
+        let picked: String = self
+            .eval(&format!(
+                "(() => {{ const it = document.querySelector('[data-testid={id}]'); \
+                 it.value = '{value}'; \
+                 it.dispatchEvent(new Event('change', {{ bubbles: true }})); \
+                 return it.value; }})()"
+            ))
+            .await;
+        assert_eq!(picked, value, "{id} has this option");
         self.settled().await;
     }
 

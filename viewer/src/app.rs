@@ -7,8 +7,8 @@ use crate::load::drop_zone::DropZone;
 use crate::panels::banner::{Banner, OtherFile};
 use crate::panels::header::Header;
 use crate::panels::help::Help;
-use crate::panels::kernel_table::KernelTable;
 use crate::panels::landing::{Landing, Loading};
+use crate::panels::lower::LowerPanel;
 use crate::panels::summary::SummaryPanel;
 use crate::state::actions::App;
 use crate::state::derived::Derived;
@@ -30,7 +30,7 @@ pub(crate) fn Page() -> impl IntoView {
         "ready" => view! {
             <SummaryPanel/>
             <Timeline/>
-            <KernelTable/>
+            <LowerPanel/>
         }
         .into_any(),
         _ => view! { <Landing/> }.into_any(),

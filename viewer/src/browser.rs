@@ -128,6 +128,18 @@ pub(crate) fn mark(selector: &str, name: &str, value: &str) {
     }
 }
 
+/// Moves the keyboard's focus to the first element that `selector` finds.
+pub(crate) fn focus(selector: &str) {
+    let element = leptos::prelude::document()
+        .query_selector(selector)
+        .ok()
+        .flatten()
+        .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+    if let Some(element) = element {
+        let _ = element.focus();
+    }
+}
+
 /// Whether a click was on a button inside the element that listens.
 pub(crate) fn is_inside_button(event: &web_sys::MouseEvent) -> bool {
     let target = event

@@ -143,6 +143,42 @@ impl KernelHues {
     }
 }
 
+/// Stops of the scale from nothing to everything: lightness rises all the way, so that it reads
+/// without hues (viridis, <https://bids.github.io/colormap/>).
+const SCALE: [u32; 5] = [0x44_0154, 0x3b_528b, 0x21_918c, 0x5e_c962, 0xfd_e725];
+/// More than everything.
+const BEYOND: u32 = 0xff_5a36;
+
+/// A share as a colour, the same in both themes; shares above 1 have a colour of their own.
+pub(crate) fn scale(share: f64) -> Colour {
+    if share > 1.0 {
+        return Colour::rgb(BEYOND);
+    }
+    let mut from = 0.0;
+    for pair in SCALE.windows(2) {
+        let to = from + 0.25;
+        if share <= to {
+            return between(pair[0], pair[1], ((share - from) / 0.25).clamp(0.0, 1.0));
+        }
+        from = to;
+    }
+    Colour::rgb(SCALE[0])
+}
+
+fn between(from: u32, to: u32, part: f64) -> Colour {
+    let (from, to) = (Colour::rgb(from), Colour::rgb(to));
+    let channel = |from: u8, to: u8| {
+        let mixed = f64::from(from) * (1.0 - part) + f64::from(to) * part;
+        u8::try_from(crate::timeline::viewport::rounded(mixed)).unwrap_or(u8::MAX)
+    };
+    Colour {
+        red: channel(from.red, to.red),
+        green: channel(from.green, to.green),
+        blue: channel(from.blue, to.blue),
+        alpha: 255,
+    }
+}
+
 /// Kernels that share a hue differ in lightness.
 fn shade(colour: Colour, step: usize) -> Colour {
     let toward = |channel: u8, goal: u8, percent: u16| {
@@ -169,6 +205,21 @@ fn fnv1a(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_scale_gets_lighter_all_the_way() {
+        let luminance = |step: u32| {
+            let colour = scale(f64::from(step) / 20.0);
+            u32::from(colour.red) * 299
+                + u32::from(colour.green) * 587
+                + u32::from(colour.blue) * 114
+        };
+        let steps: Vec<u32> = (0..=20).map(luminance).collect();
+        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+        assert_eq!(scale(0.0), Colour::rgb(0x44_0154));
+        assert_eq!(scale(1.0), Colour::rgb(0xfd_e725));
+        assert_eq!(scale(1.01), Colour::rgb(BEYOND));
+    }
 
     #[test]
     fn the_hash_is_fnv_1a() {

@@ -1,5 +1,6 @@
 //! Stories told in a headless browser against the real server, one file a theme.
 
+mod colours;
 mod driver;
 mod existing;
 mod failures;
@@ -8,6 +9,7 @@ mod grid;
 mod links;
 mod offline;
 mod open;
+mod part;
 mod pictures;
 mod selection;
 mod share;

@@ -6,9 +6,9 @@ use analytics::clock::{ClockKind, Frame, initial_sync_crop};
 use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
 use analytics::report::query_json;
-use analytics::timeline::{self, Viewport};
+use analytics::timeline::{self, CellChoice, CellNames, Viewport};
 use analytics::units::StringId;
-use analytics::{query, text};
+use analytics::{query, report, text};
 
 use super::cause::Failure;
 use super::protocol::{
@@ -16,6 +16,7 @@ use super::protocol::{
     TableAsked, TileNames,
 };
 use super::table;
+use crate::state::view::Colouring;
 
 /// What is true of `report`, which was read from `bytes` bytes under the name `name`.
 ///
@@ -61,7 +62,20 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
         row_version: header.row_schema_version,
         provenance: header.provenance.clone(),
         kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
+        operations: operations(report),
     })
+}
+
+fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
+    let ids = report.operations().iter();
+    let named = ids.map(|&id| (id.get(), report.string(id).to_owned()));
+    named.filter(|(_, name)| !name.is_empty()).collect()
+}
+
+/// The JSON that the command line prints for the table.
+pub(crate) fn json(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
+    let result = query::query(report, &table::to_query(asked))?;
+    Ok(Answer::Json(report::query_json(&result)))
 }
 
 /// The rows of the table.
@@ -88,7 +102,15 @@ pub(crate) fn raster(report: &ProfileReport, asked: RasterAsked) -> Result<Answe
         tiles: asked.tile_from..asked.tile_to,
         rows: asked.rows,
     };
-    let raster = timeline::raster(report, &viewport)?;
+    let choice = CellChoice {
+        names: match asked.colour {
+            Colouring::Operation => CellNames::Operation,
+            Colouring::Kernel | Colouring::Kind | Colouring::Efficiency => CellNames::Kernel,
+        },
+        focus: asked.focus.map(StringId::new),
+        efficiency: asked.colour == Colouring::Efficiency,
+    };
+    let raster = timeline::chosen_raster(report, &viewport, choice)?;
     Ok(Answer::Raster(RasterAnswer {
         asked,
         columns: raster.columns,
@@ -97,6 +119,8 @@ pub(crate) fn raster(report: &ProfileReport, asked: RasterAsked) -> Result<Answe
         kinds: raster.kinds,
         kernels: raster.kernels,
         busy: raster.busy,
+        focused: raster.focused,
+        efficiency: raster.efficiency,
     }))
 }
 

@@ -31,12 +31,14 @@ pub(crate) fn pack_answer(id: u64, answer: &Answer) -> Packed {
     if let Answer::Raster(raster) = answer {
         let kinds = Uint8Array::from(raster.kinds.as_slice());
         let kernels = Uint32Array::from(raster.kernels.as_slice());
-        let busy = Uint8Array::from(raster.busy.as_slice());
-        for buffer in [kinds.buffer(), kernels.buffer(), busy.buffer()] {
-            packed.transfer.push(&buffer);
-        }
-        for column in [kinds.into(), kernels.into(), busy.into()] {
-            let column: JsValue = column;
+        let bytes = [&raster.busy, &raster.focused, &raster.efficiency]
+            .map(|column| Uint8Array::from(column.as_slice()));
+        packed.transfer.push(&kinds.buffer());
+        packed.transfer.push(&kernels.buffer());
+        packed.message.push(&kinds);
+        packed.message.push(&kernels);
+        for column in bytes {
+            packed.transfer.push(&column.buffer());
             packed.message.push(&column);
         }
     }
@@ -87,6 +89,8 @@ fn fill(raster: &mut RasterAnswer, message: &Array) {
         .map(|it| it.to_vec());
     raster.kernels = kernels.unwrap_or_default();
     raster.busy = bytes(4).unwrap_or_default();
+    raster.focused = bytes(5).unwrap_or_default();
+    raster.efficiency = bytes(6).unwrap_or_default();
 }
 
 /// Ids stay far below 2^53.

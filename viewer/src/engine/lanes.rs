@@ -12,6 +12,10 @@ pub(crate) enum Lane {
     Open,
     /// The table.
     Table,
+    /// The JSON behind a table.
+    Json,
+    /// Sums of a part.
+    Spent,
     /// The timeline.
     Raster,
     /// The strip.
@@ -25,13 +29,15 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    const COUNT: usize = 7;
+    const COUNT: usize = 9;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
         match request {
             Request::Open(_) => Self::Open,
             Request::Table(_) => Self::Table,
+            Request::Json(_) => Self::Json,
+            Request::Spent(_) => Self::Spent,
             Request::Raster(_) => Self::Raster,
             Request::Strip(_) => Self::Strip,
             Request::Hit(_) => Self::Hit,

@@ -1,6 +1,7 @@
 //! The seam behind which the profile lives: questions go in, view-sized answers come out.
 //!
-//! [`answer`] answers from a report in memory and is all that knows `analytics`' questions.
+//! [`answer`] and [`spent`] answer from a report in memory; nothing else knows the questions of
+//! `analytics`.
 //! [`worker`] runs it in a Web Worker, [`worker_client`] speaks to that worker from the page.
 
 pub(crate) mod answer;
@@ -9,6 +10,7 @@ pub(crate) mod envelope;
 pub(crate) mod lanes;
 pub(crate) mod protocol;
 pub(crate) mod read;
+pub(crate) mod spent;
 pub(crate) mod table;
 pub(crate) mod worker;
 pub(crate) mod worker_client;

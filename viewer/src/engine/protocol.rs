@@ -7,8 +7,9 @@ use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
+use super::spent::{SpentAnswer, SpentAsked};
 use super::table::TableAnswer;
-use crate::state::view::{Grouping, KindFilter};
+use crate::state::view::{Colouring, Grouping, KindFilter};
 
 /// Where a profile comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,10 @@ pub(crate) enum Request {
     Open(Source),
     /// The rows of the table.
     Table(TableAsked),
+    /// The JSON behind a table.
+    Json(TableAsked),
+    /// What a part of the device spent.
+    Spent(SpentAsked),
     /// The cells of the timeline.
     Raster(RasterAsked),
     /// Shares of the kinds over the whole run.
@@ -54,6 +59,10 @@ pub(crate) enum Answer {
     Opened(Box<Summary>),
     /// To [`Request::Table`].
     Table(TableAnswer),
+    /// To [`Request::Json`]: what the command line prints.
+    Json(String),
+    /// To [`Request::Spent`].
+    Spent(SpentAnswer),
     /// To [`Request::Raster`].
     Raster(RasterAnswer),
     /// To [`Request::Strip`].
@@ -140,6 +149,8 @@ pub(crate) struct Summary {
     pub(crate) provenance: Vec<(String, String)>,
     /// String id and name of every kernel that computes, in order of first use.
     pub(crate) kernels: Vec<(u32, String)>,
+    /// String id and name of every operation, in order of first use.
+    pub(crate) operations: Vec<(u32, String)>,
 }
 
 impl Summary {
@@ -183,6 +194,10 @@ pub(crate) struct RasterAsked {
     pub(crate) tile_to: u32,
     /// Rows of cells, at most.
     pub(crate) rows: u32,
+    /// What the cells tell apart; kinds are told apart by kernels too.
+    pub(crate) colour: Colouring,
+    /// String id of the kernel whose share of each cell is wanted.
+    pub(crate) focus: Option<u32>,
 }
 
 /// Cells, row-major. The columns travel as buffers.
@@ -199,12 +214,18 @@ pub(crate) struct RasterAnswer {
     /// Kind of each cell, as [`analytics::timeline::CellKind`].
     #[serde(skip)]
     pub(crate) kinds: Vec<u8>,
-    /// String id plus one of the kernel of each cell; 0 is none.
+    /// String id plus one of the kernel or operation of each cell; 0 is none.
     #[serde(skip)]
     pub(crate) kernels: Vec<u32>,
     /// Part of each cell that is compute, in 1/255.
     #[serde(skip)]
     pub(crate) busy: Vec<u8>,
+    /// Part of each cell that is the kernel in focus, in 1/255, rounded up.
+    #[serde(skip)]
+    pub(crate) focused: Vec<u8>,
+    /// As [`analytics::timeline::Raster::efficiency`].
+    #[serde(skip)]
+    pub(crate) efficiency: Vec<u8>,
 }
 
 /// How fine a strip.
@@ -271,7 +292,7 @@ pub(crate) struct Fact {
 }
 
 /// Clocks travel by name.
-mod clock_name {
+pub(super) mod clock_name {
     use analytics::clock::ClockKind;
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
@@ -280,11 +301,16 @@ mod clock_name {
         clippy::trivially_copy_pass_by_ref,
         reason = "serde fixes the signature"
     )]
-    pub(super) fn serialize<S: Serializer>(clock: &ClockKind, to: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::engine) fn serialize<S: Serializer>(
+        clock: &ClockKind,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.serialize_str(clock.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ClockKind, D::Error> {
+    pub(in crate::engine) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<ClockKind, D::Error> {
         let name = String::deserialize(from)?;
         ClockKind::from_name(&name).ok_or_else(|| D::Error::custom(format!("no clock {name}")))
     }
@@ -304,6 +330,8 @@ mod tests {
             tile_from: 0,
             tile_to: 9,
             rows: 4,
+            colour: Colouring::Efficiency,
+            focus: Some(7),
         };
         let request = Request::Raster(asked);
         let text = serde_json::to_string(&request).unwrap();

@@ -69,6 +69,8 @@ impl Worker {
             }
             Request::Hash => spawn_local(self.hash(id)),
             Request::Table(asked) => self.answer(id, |it| super::answer::table(it, asked)),
+            Request::Json(asked) => self.answer(id, |it| super::answer::json(it, asked)),
+            Request::Spent(asked) => self.answer(id, |it| super::spent::spent(it, asked)),
             Request::Raster(asked) => self.answer(id, |it| super::answer::raster(it, asked)),
             Request::Strip(asked) => self.answer(id, |it| super::answer::strip(it, asked)),
             Request::Hit(asked) => self.answer(id, |it| super::answer::hit(it, asked)),

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("W S, + −", "zoom time at the pointer"),
     ("A D, ← →", "pan time"),
     ("Shift + W S", "zoom tiles at the pointer"),
@@ -23,6 +23,7 @@ const KEYS: [(&str, &str); 10] = [
         "click",
         "focus the kernel under the pointer; again to clear",
     ),
+    ("/", "find rows of the table by a part of their name"),
     ("0 · Esc · ?", "whole run · clear the focus · this help"),
 ];
 

@@ -49,7 +49,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
         }
     };
     view! {
-        <section class="figures" data-testid="kernel-table" data-state=state>
+        <section class="figures" data-testid="kernel-table" data-panel data-state=state>
             <TableControls/>
             {notes}
             <div class="scroll" tabindex="0" role="region" aria-label="Figures">
@@ -71,7 +71,13 @@ fn TableControls() -> impl IntoView {
     Effect::new(move |_| {
         derived.table_asked.track();
         copied.set(false);
+        app.copied.set(false);
     });
+    let copy_json = move |_| {
+        if let Some(asked) = derived.table_asked.get_untracked() {
+            app.ask(Request::Json(asked));
+        }
+    };
     let copy = move |_| {
         let name = app
             .load
@@ -108,12 +114,41 @@ fn TableControls() -> impl IntoView {
                     }).collect_view()}
                 </select>
             </label>
+            <Find/>
             <span class="hint">"the whole run, whatever is in view"</span>
             <button type="button" class="quiet" data-testid="copy-command" on:click=copy
                 title="Copy the command that prints the same figures as JSON">
                 {move || if copied.get() { "Copied" } else { "Copy as command" }}
             </button>
+            <button type="button" class="quiet" data-testid="copy-json" on:click=copy_json
+                title="Copy the figures as the JSON that profile-query prints">
+                {move || if app.copied.get() { "JSON copied" } else { "Copy JSON" }}
+            </button>
         </div>
+    }
+}
+
+/// Keeps the rows whose name holds a text; the total of the query stays what it is.
+#[component]
+fn Find() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let typed = move |event| app.change_view(|view| view.find = event_target_value(&event));
+    let is_narrowed = move || app.view.with(|view| !view.find.is_empty());
+    let counts = move || {
+        let all = app
+            .table
+            .with(|it| it.as_ref().map_or(0, |it| it.rows.len()));
+        format!("{} of {all} rows", derived.order.with(Vec::len))
+    };
+    view! {
+        <label class="choice" title="Show the rows whose name holds this text (/)">
+            "Find"
+            <input type="text" class="find" data-testid="find" on:input=typed
+                prop:value=move || app.view.with(|view| view.find.clone())/>
+        </label>
+        <Show when=is_narrowed>
+            <output class="range" data-testid="found">{counts}</output>
+        </Show>
     }
 }
 

@@ -2,60 +2,98 @@
 
 use leptos::prelude::*;
 
-use crate::state::actions::use_app;
-use crate::state::derived::use_derived;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::{Derived, use_derived};
+use crate::state::view::Colouring;
+use crate::theme::{KernelHues, scale};
 
-/// Kernels named in the legend; the table names them all.
-const KERNELS_MAX: usize = 12;
+/// Names in the legend; the table names them all.
+const NAMES_MAX: usize = 12;
 
-/// Kinds and the largest kernels with their colours.
+/// A colour as CSS writes it, and what it means.
+type Entry = (String, String);
+
+/// The colours in force and their meaning.
 #[component]
 pub(crate) fn Legend() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let kinds = move || {
-        let palette = app.theme.get().palette();
-        [
-            ("exchange", palette.exchange),
-            ("synchronization", palette.synchronization),
-            ("idle", palette.idle),
-            ("nothing recorded", palette.nothing),
-        ]
+    let entries = move || {
+        let mut entries = match app.view.with(|view| view.colour) {
+            Colouring::Efficiency => levels(app),
+            Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
+            Colouring::Kernel | Colouring::Operation => names(app, derived),
+        };
+        entries.extend(kinds(app));
+        entries
     };
-    let all = move || {
-        app.load
-            .with(|load| load.summary().map_or(0, |it| it.kernels.len()))
-    };
-    let kernels = move || {
-        let theme = app.theme.get();
-        let names = app.load.with(|load| {
-            let kernels = load
-                .summary()
-                .map(|it| it.kernels.clone())
-                .unwrap_or_default();
-            kernels.into_iter().take(KERNELS_MAX).collect::<Vec<_>>()
-        });
-        derived.hues.with(|hues| {
-            names
-                .into_iter()
-                .map(|(_, name)| (hues.colour(&name, theme).css(), name))
-                .collect::<Vec<_>>()
-        })
-    };
-    let has_more = move || all() > KERNELS_MAX;
     view! {
-        <ul class="legend" aria-label="Colours">
-            {move || kernels().into_iter().map(|(colour, name)| view! {
+        <ul class="legend" aria-label="Colours" data-testid="legend">
+            {move || entries().into_iter().map(|(colour, name)| view! {
                 <li><i style:background-color=colour></i>{name}</li>
-            }).collect_view()}
-            <Show when=has_more>
-                <li>{move || format!("and {} more kernels", all() - KERNELS_MAX)}</li>
-            </Show>
-            {move || kinds().map(|(name, colour)| view! {
-                <li><i style:background-color=colour.css()></i>{name}</li>
             }).collect_view()}
             <li class="hint">
                 "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag selects"
             </li>
         </ul>
     }
+}
+
+fn levels(app: App) -> Vec<Entry> {
+    let shares = [
+        (0.0, "0 %"),
+        (0.25, "25 %"),
+        (0.5, "50 %"),
+        (0.75, "75 %"),
+        (1.0, "100 %"),
+    ];
+    let mut levels = shares
+        .map(|(share, name)| (scale(share).css(), name.to_owned()))
+        .to_vec();
+    levels.push((scale(2.0).css(), "above 100 %".to_owned()));
+    let unknown = app.theme.get().palette().compute.css();
+    levels.push((unknown, "no estimate".to_owned()));
+    levels
+}
+
+/// The first kernels or operations of the profile.
+fn names(app: App, derived: Derived) -> Vec<Entry> {
+    let theme = app.theme.get();
+    let by_operation = app.view.with(|view| view.colour == Colouring::Operation);
+    let named = app.load.with(|load| {
+        let summary = load.summary();
+        summary.map_or_else(Vec::new, |it| match by_operation {
+            true => it.operations.clone(),
+            false => it.kernels.clone(),
+        })
+    });
+    let hues = match by_operation {
+        true => KernelHues::new(named.iter().map(|(_, name)| name.as_str())),
+        false => derived.hues.with(|hues| KernelHues::clone(hues)),
+    };
+    let more = named.len().saturating_sub(NAMES_MAX);
+    let entry = |(_, name): (u32, String)| (hues.colour(&name, theme).css(), name);
+    let mut entries: Vec<Entry> = named.into_iter().take(NAMES_MAX).map(entry).collect();
+    if more > 0 {
+        entries.push(("transparent".to_owned(), format!("and {more} more")));
+    }
+    entries
+}
+
+fn kinds(app: App) -> Vec<Entry> {
+    let palette = app.theme.get().palette();
+    let others = match app.view.with(|view| view.colour) {
+        Colouring::Efficiency => vec![("exchange or synchronization", palette.dimmed)],
+        _ => vec![
+            ("exchange", palette.exchange),
+            ("synchronization", palette.synchronization),
+        ],
+    };
+    let always = [
+        ("idle", palette.idle),
+        ("nothing recorded", palette.nothing),
+    ];
+    let kinds = others.into_iter().chain(always);
+    kinds
+        .map(|(name, colour)| (colour.css(), name.to_owned()))
+        .collect()
 }

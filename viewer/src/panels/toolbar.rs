@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
+use crate::state::view::Colouring;
 use crate::timeline::input::Move;
 use crate::timeline::pointer::go;
 
@@ -36,6 +37,7 @@ pub(crate) fn ViewControls() -> impl IntoView {
                     disabled=is_whole on:click=press(Move::Reset)>"Reset view"</button>
             </div>
             <ClockChoice/>
+            <ColourChoice/>
             <Range/>
             <Focus/>
         </div>
@@ -59,6 +61,26 @@ fn ClockChoice() -> impl IntoView {
             <select data-testid="clock" on:change=choose>
                 {names.map(|clock| view! {
                     <option value=clock.name() prop:selected=is(clock)>{clock.name()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+#[component]
+fn ColourChoice() -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let colour = Colouring::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.colour = colour);
+    };
+    let is = move |colour| move || app.view.with(|view| view.colour == colour);
+    view! {
+        <label class="choice" title="What the colours of the timeline say">
+            "Colour"
+            <select data-testid="colour" on:change=choose>
+                {Colouring::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is(it)>{it.name()}</option>
                 }).collect_view()}
             </select>
         </label>

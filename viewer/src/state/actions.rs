@@ -13,6 +13,7 @@ use crate::engine::cause::Failure;
 use crate::engine::protocol::{
     Answer, HitAnswer, Progress, RasterAnswer, Request, Source, StripAnswer, Summary,
 };
+use crate::engine::spent::SpentAnswer;
 use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
 use crate::load::place::Place;
@@ -29,6 +30,8 @@ pub(crate) struct App {
     pub(crate) theme: RwSignal<Theme>,
     /// The newest rows.
     pub(crate) table: RwSignal<Option<Arc<TableAnswer>>>,
+    /// The newest sums of a part.
+    pub(crate) spent: RwSignal<Option<Arc<SpentAnswer>>>,
     /// The newest cells.
     pub(crate) raster: RwSignal<Option<Arc<RasterAnswer>>>,
     /// The newest strip.
@@ -41,6 +44,8 @@ pub(crate) struct App {
     pub(crate) sha: RwSignal<Option<String>>,
     /// SHA-256 of the local file that the link asks for.
     pub(crate) wanted_sha: RwSignal<Option<String>>,
+    /// Whether the JSON of the table was put on the clipboard.
+    pub(crate) copied: RwSignal<bool>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
     /// What the address says is open.
@@ -59,12 +64,14 @@ impl App {
             view: RwSignal::default(),
             theme: RwSignal::new(theme),
             table: RwSignal::default(),
+            spent: RwSignal::default(),
             raster: RwSignal::default(),
             strip: RwSignal::default(),
             hit: RwSignal::default(),
             trouble: RwSignal::default(),
             sha: RwSignal::default(),
             wanted_sha: RwSignal::default(),
+            copied: RwSignal::new(false),
             help: RwSignal::new(false),
             place: StoredValue::default(),
             others: StoredValue::default(),
@@ -133,6 +140,7 @@ impl App {
 
     fn forget(self) {
         self.table.set(None);
+        self.spent.set(None);
         self.raster.set(None);
         self.strip.set(None);
         self.hit.set(None);
@@ -186,6 +194,11 @@ impl App {
                 self.ask_hash_once();
                 self.table.set(Some(Arc::new(table)));
             }
+            Answer::Json(json) => {
+                browser::copy(&json);
+                self.copied.set(true);
+            }
+            Answer::Spent(spent) => self.spent.set(Some(Arc::new(spent))),
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
             Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),

@@ -44,14 +44,14 @@ impl Derived {
             Arc::new(KernelHues::new(names.iter().map(|(_, name)| name.as_str())))
         });
         let focus = Memo::new(move |_| app.view.with(|view| view.kernel.clone()));
+        let colouring = Memo::new(move |_| app.view.with(|view| view.colour));
         let ink = Memo::new(move |_| {
-            let kernels = app
-                .load
-                .with(|load| load.summary().map(|it| it.kernels.clone()));
-            let kernels = kernels.unwrap_or_default();
-            let focus = focus.get();
-            let theme = app.theme.get();
-            Arc::new(hues.with(|hues| Ink::new(&kernels, hues, theme, focus.as_deref())))
+            let summary = app.load.with(|load| load.summary().cloned());
+            let summary = summary.unwrap_or_default();
+            let names = [&summary.kernels[..], &summary.operations[..]];
+            let (focus, theme) = (focus.get(), app.theme.get());
+            let ink = hues.with(|hues| Ink::new(names, hues, theme, focus.as_deref()));
+            Arc::new(ink.with_colouring(colouring.get()))
         });
         let table_asked = Memo::new(move |_| {
             let is_open = app.load.with(|load| load.summary().is_some());
@@ -62,10 +62,11 @@ impl Derived {
             });
             is_open.then_some(asked)
         });
-        let sort = Memo::new(move |_| app.view.with(|view| view.sort.clone()));
+        let shown =
+            Memo::new(move |_| app.view.with(|view| (view.sort.clone(), view.find.clone())));
         let order = Memo::new(move |_| {
             app.table.with(|table| match table {
-                Some(table) => sort.with(|sort| rows::sorted(table, sort)),
+                Some(table) => shown.with(|(sort, find)| rows::shown(table, sort, find)),
                 None => Vec::new(),
             })
         });

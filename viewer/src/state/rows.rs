@@ -1,4 +1,4 @@
-//! The order of the table's rows.
+//! Which rows the table shows, in which order.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use crate::engine::table::{COLUMNS, Row, TableAnswer};
 
 /// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
 /// unknown column leaves the query's order.
-pub(crate) fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
+fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
     let mut order: Vec<usize> = (0..table.rows.len()).collect();
     let Some(column) = COLUMNS.iter().position(|it| it.id == sort.column) else {
         return order;
@@ -30,6 +30,14 @@ pub(crate) fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
         };
         by_figure.then_with(|| by_name(&rows[a], &rows[b]))
     });
+    order
+}
+
+/// Positions of the rows whose name holds `find`, whatever the case, in the order of `sort`.
+pub(crate) fn shown(table: &TableAnswer, sort: &Sort, find: &str) -> Vec<usize> {
+    let wanted = find.to_lowercase();
+    let mut order = sorted(table, sort);
+    order.retain(|&at| table.rows[at].name.to_lowercase().contains(&wanted));
     order
 }
 
@@ -104,6 +112,19 @@ mod tests {
         check("name.asc", ["tile 2", "tile 9", "tile 10"]);
         check("name", ["tile 10", "tile 9", "tile 2"]);
         check("coverage", ["tile 2", "tile 9", "tile 10"]);
+    }
+
+    #[test]
+    fn a_text_keeps_the_rows_that_hold_it() {
+        let table = table();
+        let names = |find| {
+            let rows = shown(&table, &Sort::parse("name.asc"), find).into_iter();
+            rows.map(|at| table.rows[at].name.as_str())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names(""), ["tile 2", "tile 9", "tile 10"]);
+        assert_eq!(names("LE 1"), ["tile 10"]);
+        assert_eq!(names("gemm"), Vec::<&str>::new());
     }
 
     #[test]

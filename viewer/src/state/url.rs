@@ -1,13 +1,14 @@
 //! The fragment of the address ⇄ [`ViewState`].
 //!
-//! `#v=1&clock=&t=a-b&tiles=&by=&kernel=&kind=&sort=`: integers in cycles, names percent-encoded.
+//! `#v=1&clock=&t=a-b&tiles=&by=&kernel=&kind=&sort=&find=&colour=&view=&map=`: integers in
+//! cycles, names percent-encoded.
 //! Keys that are not ours are kept in order; a value that cannot be read leaves the default. Under
 //! an unknown `v` our keys may mean something else: they are dropped, and the profile opens all the
 //! same.
 
 use analytics::clock::ClockKind;
 
-use super::view::{Grouping, KindFilter, Sort, Span, TileIds, ViewState};
+use super::view::{Colouring, Grouping, KindFilter, Lower, Metric, Sort, Span, TileIds, ViewState};
 
 /// Version of the keys that this viewer writes.
 const VERSION: &str = "1";
@@ -70,6 +71,10 @@ fn read_key(view: &mut ViewState, key: &str, value: &str) -> bool {
         "kernel" => view.kernel = Some(decoded(value)).filter(|it| !it.is_empty()),
         "kind" => view.kind = KindFilter::from_name(value).unwrap_or_default(),
         "sort" => view.sort = Sort::parse(&decoded(value)),
+        "find" => view.find = decoded(value),
+        "view" => view.lower = Lower::from_name(value).unwrap_or_default(),
+        "map" => view.metric = Metric::from_name(value).unwrap_or_default(),
+        "colour" => view.colour = Colouring::from_name(value).unwrap_or_default(),
         _ => return false,
     }
     true
@@ -106,6 +111,18 @@ pub(crate) fn format(fragment: &Fragment) -> String {
     }
     if view.sort != defaults.sort {
         push("sort", &encoded(&view.sort.to_string()));
+    }
+    if view.find != defaults.find {
+        push("find", &encoded(&view.find));
+    }
+    if view.colour != defaults.colour {
+        push("colour", view.colour.name());
+    }
+    if view.lower != defaults.lower {
+        push("view", view.lower.name());
+    }
+    if view.metric != defaults.metric {
+        push("map", view.metric.name());
     }
     if let Some(sha) = sha {
         push("sha", sha);
@@ -191,15 +208,19 @@ mod tests {
             ]],
         );
         check(
-            "t=5-9&view=map&v=1&x",
-            &expect![[r#"v=1&t=5-9&view=map&x="#]],
+            "view=chip&find=a%26b&map=idle&colour=efficiency",
+            &expect![[r#"v=1&find=a%26b&colour=efficiency&view=chip&map=idle"#]],
+        );
+        check(
+            "t=5-9&later=new&v=1&x",
+            &expect![[r#"v=1&t=5-9&later=new&x="#]],
         );
     }
 
     #[test]
     fn nonsense_leaves_the_defaults() {
         check(
-            "t=20-10&tiles=9-1&clock=lunar&kind=%FF&by=",
+            "t=20-10&tiles=9-1&clock=lunar&kind=%FF&by=&colour=mauve",
             &expect![[r#"v=1"#]],
         );
         check("t=-&tiles=x&kernel=&sha=ABC", &expect![[r#"v=1"#]]);
@@ -226,10 +247,15 @@ mod tests {
         }
 
         #[test]
-        fn any_view_survives(from in 0u64..u64::MAX, len in 1u64..1000, kernel in ".{1,20}") {
+        fn any_view_survives(
+            from in 0u64..u64::MAX,
+            len in 1u64..1000,
+            (kernel, find) in (".{1,20}", ".*"),
+        ) {
             let view = ViewState {
                 span: Some(Span { from, to: from.saturating_add(len) }),
                 kernel: Some(kernel),
+                find,
                 ..ViewState::default()
             };
             let fragment = Fragment { view, ..Fragment::default() };

@@ -212,6 +212,145 @@ impl Sort {
     }
 }
 
+/// What the colours of the timeline say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Colouring {
+    /// The kernel that took most of a cell.
+    #[default]
+    Kernel,
+    /// The kind alone.
+    Kind,
+    /// The model-level operation.
+    Operation,
+    /// Useful work over measured time.
+    Efficiency,
+}
+
+impl Colouring {
+    /// All colourings, in the order of the menu.
+    pub(crate) const ALL: [Self; 4] = [Self::Kernel, Self::Kind, Self::Operation, Self::Efficiency];
+
+    /// The name in links and in the menu.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Kind => "kind",
+            Self::Operation => "operation",
+            Self::Efficiency => "efficiency",
+        }
+    }
+
+    /// The colouring with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// What is shown below the timeline.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lower {
+    /// Figures of the whole run.
+    #[default]
+    Figures,
+    /// Sums over the part in view.
+    InView,
+    /// The chip as a map.
+    Chip,
+}
+
+impl Lower {
+    /// All choices, in the order of the buttons.
+    pub(crate) const ALL: [Self; 3] = [Self::Figures, Self::InView, Self::Chip];
+
+    /// The name in links.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Figures => "figures",
+            Self::InView => "in-view",
+            Self::Chip => "chip",
+        }
+    }
+
+    /// What its button says.
+    pub(crate) const fn heading(self) -> &'static str {
+        match self {
+            Self::Figures => "Whole run",
+            Self::InView => "In view",
+            Self::Chip => "Chip map",
+        }
+    }
+
+    /// What there is to see.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Figures => "Figures of the whole run by kernel, operation, phase, tile or kind",
+            Self::InView => "What the cycles and tiles in view were spent on",
+            Self::Chip => {
+                "The physical grid of tiles, coloured by a figure over the cycles in view"
+            }
+        }
+    }
+
+    /// The choice with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// The figure that the map of the chip shows of each tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Metric {
+    /// Share of compute, or of the kernel in focus.
+    #[default]
+    Compute,
+    /// Useful work over measured time of compute, or of the kernel in focus.
+    Efficiency,
+    /// Share of exchange.
+    Exchange,
+    /// Share of synchronization.
+    Waiting,
+    /// Share of idle.
+    Idle,
+}
+
+impl Metric {
+    /// All figures, in the order of the menu.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Compute,
+        Self::Efficiency,
+        Self::Exchange,
+        Self::Waiting,
+        Self::Idle,
+    ];
+
+    /// The name in links.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Efficiency => "efficiency",
+            Self::Exchange => "exchange",
+            Self::Waiting => "waiting",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// What the menu says.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Compute => "compute, or the kernel in focus",
+            Self::Efficiency => "useful efficiency U/D",
+            Self::Exchange => "exchange",
+            Self::Waiting => "waiting at barriers",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// The figure with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
 /// Everything a link restores.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ViewState {
@@ -229,6 +368,14 @@ pub(crate) struct ViewState {
     pub(crate) kind: KindFilter,
     /// Order of the table.
     pub(crate) sort: Sort,
+    /// Part of the names of the rows that the table shows, whatever the case; empty shows all.
+    pub(crate) find: String,
+    /// What the colours of the timeline say.
+    pub(crate) colour: Colouring,
+    /// What is shown below the timeline.
+    pub(crate) lower: Lower,
+    /// What the map of the chip shows.
+    pub(crate) metric: Metric,
 }
 
 impl ViewState {
@@ -249,11 +396,13 @@ impl ViewState {
         }
     }
 
-    /// Whether only the place in view differs: such changes replace the entry in the history.
+    /// Whether only the place in view or the typed text differs: such changes replace the entry in
+    /// the history.
     pub(crate) fn differs_only_in_place(&self, other: &Self) -> bool {
         let placed = Self {
             span: other.span,
             tiles: other.tiles,
+            find: other.find.clone(),
             ..self.clone()
         };
         placed == *other
@@ -318,6 +467,11 @@ mod tests {
             ..zoomed.clone()
         };
         assert!(whole.differs_only_in_place(&zoomed));
+        let typed = ViewState {
+            find: "ge".to_owned(),
+            ..whole.clone()
+        };
+        assert!(whole.differs_only_in_place(&typed));
         assert!(!zoomed.differs_only_in_place(&selected));
     }
 }

@@ -2,8 +2,9 @@
 
 use super::scene::{Bitmap, Colour};
 use crate::engine::protocol::{RasterAnswer, StripAnswer};
-use crate::theme::{KernelHues, Palette, Theme};
-use analytics::timeline::CellKind;
+use crate::state::view::Colouring;
+use crate::theme::{KernelHues, Palette, Theme, scale};
+use analytics::timeline::{CellKind, FULL_EFFICIENCY, NO_EFFICIENCY};
 
 /// A cell with little in it still shows at this part of its colour.
 const FAINTEST: u16 = 90;
@@ -14,62 +15,95 @@ pub(crate) struct Ink {
     palette: &'static Palette,
     /// By string id plus one; 0 is compute without a kernel.
     kernels: Vec<Colour>,
+    /// By string id plus one; 0 is no operation.
+    operations: Vec<Colour>,
     focus: Focus,
+    by_kind: bool,
 }
 
 /// Which kernel stays coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
     Everything,
-    /// String id plus one.
+    /// String id.
     Kernel(u32),
     /// A name that the profile does not have: everything is dimmed.
     Nothing,
 }
 
+/// What a raster says of one cell.
+#[derive(Clone, Copy, Debug)]
+struct CellData {
+    kind: CellKind,
+    name: u32,
+    busy: u8,
+    focused: u8,
+    efficiency: u8,
+}
+
 impl Ink {
-    /// Colours for kernels given by string id and name, with `focus` in focus.
+    /// Colours for the kernels and the operations, given by string id and name, with the kernel
+    /// `focus` in focus.
     pub(crate) fn new(
-        kernels: &[(u32, String)],
+        [kernels, operations]: [&[(u32, String)]; 2],
         hues: &KernelHues,
         theme: Theme,
         focus: Option<&str>,
     ) -> Self {
         let palette = theme.palette();
-        let last = kernels
-            .iter()
-            .map(|(id, _)| *id as usize + 1)
-            .max()
-            .unwrap_or(0);
-        let mut colours = vec![palette.compute; last + 1];
-        for (id, name) in kernels {
-            colours[*id as usize + 1] = hues.colour(name, theme);
-        }
+        let of_operations = KernelHues::new(operations.iter().map(|(_, name)| name.as_str()));
         let focus = match focus {
             None => Focus::Everything,
             Some(name) => kernels
                 .iter()
                 .find(|(_, it)| it == name)
-                .map_or(Focus::Nothing, |(id, _)| Focus::Kernel(id + 1)),
+                .map_or(Focus::Nothing, |(id, _)| Focus::Kernel(*id)),
         };
         Self {
             palette,
-            kernels: colours,
+            kernels: by_id(kernels, hues, theme),
+            operations: by_id(operations, &of_operations, theme),
             focus,
+            by_kind: false,
+        }
+    }
+
+    /// The same colours, for pictures of this colouring.
+    pub(crate) fn with_colouring(self, colouring: Colouring) -> Self {
+        Self {
+            by_kind: colouring == Colouring::Kind,
+            ..self
+        }
+    }
+
+    /// String id of the kernel in focus.
+    pub(crate) fn focus(&self) -> Option<u32> {
+        match self.focus {
+            Focus::Kernel(id) => Some(id),
+            Focus::Everything | Focus::Nothing => None,
         }
     }
 
     /// The cells of `raster` as pixels.
     pub(crate) fn cells(&self, raster: &RasterAnswer, id: u64) -> Bitmap {
-        let cells = raster.kinds.iter().zip(&raster.kernels).zip(&raster.busy);
+        let columns = (raster.kinds.iter().zip(&raster.kernels).zip(&raster.busy))
+            .zip(raster.focused.iter().zip(&raster.efficiency));
+        let has_shares = raster.asked.focus.is_some() && raster.asked.focus == self.focus();
         let mut rgba = Vec::with_capacity(raster.kinds.len() * 4);
-        for ((&kind, &kernel), &busy) in cells {
+        for (((&kind, &name), &busy), (&focused, &efficiency)) in columns {
+            let cell = CellData {
+                kind: CellKind::from_byte(kind),
+                name,
+                busy,
+                focused,
+                efficiency,
+            };
             let Colour {
                 red,
                 green,
                 blue,
                 alpha,
-            } = self.cell(kind, kernel, busy);
+            } = self.cell(&cell, raster.asked.colour, has_shares);
             rgba.extend_from_slice(&[red, green, blue, alpha]);
         }
         Bitmap {
@@ -80,40 +114,78 @@ impl Ink {
         }
     }
 
-    fn cell(&self, kind: u8, kernel: u32, busy: u8) -> Colour {
-        let kind = CellKind::from_byte(kind);
-        match kind {
-            CellKind::Nothing => return self.palette.nothing,
-            CellKind::Idle => return self.palette.idle,
-            _ => {}
+    /// With `has_shares`, the cell knows its share of the kernel in focus; before that answer has
+    /// come, a cell belongs to its dominant kernel.
+    fn cell(&self, cell: &CellData, colouring: Colouring, has_shares: bool) -> Colour {
+        if cell.kind == CellKind::Nothing {
+            return self.palette.nothing;
         }
-        let lit = match self.focus {
-            Focus::Everything => true,
-            Focus::Kernel(focused) => kernel == focused && kind == CellKind::Compute,
-            Focus::Nothing => false,
+        let by_efficiency = colouring == Colouring::Efficiency;
+        let paper = match cell.kind {
+            CellKind::Idle => self.palette.idle,
+            CellKind::Compute => mixed(self.palette.idle, self.palette.dimmed, cell.busy),
+            _ => self.palette.dimmed,
         };
-        let ink = if lit {
-            self.kind(kind, kernel)
-        } else {
-            self.palette.dimmed
+        let (ink, part) = match self.focus {
+            Focus::Nothing => return paper,
+            Focus::Kernel(id) => {
+                let is_it = cell.kind == CellKind::Compute && cell.name == id + 1;
+                let part = match (has_shares, is_it && colouring == Colouring::Kernel) {
+                    (true, _) => cell.focused,
+                    (false, true) => cell.busy,
+                    (false, false) => 0,
+                };
+                (self.named(&self.kernels, id + 1), part)
+            }
+            // Only compute has a share of the cell.
+            Focus::Everything if cell.kind == CellKind::Compute => {
+                (self.kind(cell, colouring), cell.busy.max(1))
+            }
+            Focus::Everything if by_efficiency => return paper,
+            Focus::Everything => return self.kind(cell, colouring),
         };
-        // Only compute has a share of the cell.
-        if kind == CellKind::Compute {
-            mixed(self.palette.idle, ink, busy)
+        let ink = if by_efficiency {
+            self.efficiency(cell.efficiency)
         } else {
             ink
+        };
+        match (part, self.focus) {
+            (0, _) => paper,
+            (_, Focus::Kernel(_)) => mixed(paper, ink, part),
+            _ => mixed(self.palette.idle, ink, part),
         }
     }
 
-    fn kind(&self, kind: CellKind, kernel: u32) -> Colour {
+    fn kind(&self, cell: &CellData, colouring: Colouring) -> Colour {
+        match (cell.kind, colouring) {
+            (CellKind::Compute, _) if self.by_kind => self.palette.compute,
+            (CellKind::Compute, Colouring::Operation) => self.named(&self.operations, cell.name),
+            (CellKind::Compute, _) => self.named(&self.kernels, cell.name),
+            (kind, _) => self.plain(kind),
+        }
+    }
+
+    fn named(&self, colours: &[Colour], name: u32) -> Colour {
+        colours
+            .get(name as usize)
+            .copied()
+            .unwrap_or(self.palette.compute)
+    }
+
+    /// A level of [`analytics::timeline::Raster::efficiency`] as a colour.
+    pub(crate) fn efficiency(&self, level: u8) -> Colour {
+        match level {
+            NO_EFFICIENCY => self.palette.compute,
+            level => scale(f64::from(level) / f64::from(FULL_EFFICIENCY)),
+        }
+    }
+
+    /// A kind without a name.
+    fn plain(&self, kind: CellKind) -> Colour {
         match kind {
             CellKind::Exchange => self.palette.exchange,
             CellKind::Synchronization => self.palette.synchronization,
-            CellKind::Compute => self
-                .kernels
-                .get(kernel as usize)
-                .copied()
-                .unwrap_or(self.palette.compute),
+            CellKind::Compute => self.palette.compute,
             CellKind::Idle => self.palette.idle,
             CellKind::Nothing => self.palette.nothing,
             CellKind::Unknown => self.palette.unknown,
@@ -135,11 +207,7 @@ impl Ink {
             let mut from = 0_u64;
             for kind in STACK {
                 let to = from + u64::from(shares[kind as usize]) * u64::from(rows);
-                let colour = if kind == CellKind::Compute {
-                    self.kernels_together()
-                } else {
-                    self.kind(kind, 0)
-                };
+                let colour = self.plain(kind);
                 for level in levels(from)..levels(to).min(u64::from(rows)) {
                     let row = rows as usize - 1 - usize::try_from(level).unwrap_or(0);
                     let at = (row * columns + column) * 4;
@@ -161,11 +229,16 @@ impl Ink {
             rgba,
         }
     }
+}
 
-    /// The colour that stands for compute of any kernel.
-    fn kernels_together(&self) -> Colour {
-        self.palette.compute
+/// Colours by string id plus one.
+fn by_id(names: &[(u32, String)], hues: &KernelHues, theme: Theme) -> Vec<Colour> {
+    let last = names.iter().map(|(id, _)| *id as usize + 1).max();
+    let mut colours = vec![theme.palette().compute; last.unwrap_or(0) + 1];
+    for (id, name) in names {
+        colours[*id as usize + 1] = hues.colour(name, theme);
     }
+    colours
 }
 
 /// Whole pixels of a height in 1/65535 of a pixel.
@@ -197,44 +270,110 @@ mod tests {
 
     fn ink(focus: Option<&str>) -> Ink {
         let kernels = [(3, "gemm".to_owned()), (5, "add".to_owned())];
+        let operations = [(7, "block".to_owned())];
         let hues = KernelHues::new(["gemm", "add"]);
-        Ink::new(&kernels, &hues, Theme::Light, focus)
+        Ink::new([&kernels, &operations], &hues, Theme::Light, focus)
+    }
+
+    fn data(kind: CellKind, name: u32, busy: u8) -> CellData {
+        CellData {
+            kind,
+            name,
+            busy,
+            focused: 0,
+            efficiency: NO_EFFICIENCY,
+        }
+    }
+
+    /// A cell of a picture by kernel that has no shares of the focus yet.
+    fn cell(ink: &Ink, kind: CellKind, name: u32, busy: u8) -> Colour {
+        ink.cell(&data(kind, name, busy), Colouring::Kernel, false)
     }
 
     #[test]
     fn a_focus_dims_all_but_its_kernel() {
         let light = Theme::Light.palette();
-        let (compute, exchange) = (CellKind::Compute as u8, CellKind::Exchange as u8);
+        let (compute, exchange) = (CellKind::Compute, CellKind::Exchange);
         let all = ink(None);
-        let gemm = all.cell(compute, 4, 255);
-        assert_ne!(gemm, all.cell(compute, 6, 255));
-        assert_eq!(all.cell(exchange, 0, 255), light.exchange);
+        let gemm = cell(&all, compute, 4, 255);
+        assert_ne!(gemm, cell(&all, compute, 6, 255));
+        assert_eq!(cell(&all, exchange, 0, 255), light.exchange);
         let focused = ink(Some("gemm"));
-        assert_eq!(focused.cell(compute, 4, 255), gemm);
-        assert_eq!(focused.cell(compute, 6, 255), light.dimmed);
-        assert_eq!(focused.cell(exchange, 0, 255), light.dimmed);
-        assert_eq!(ink(Some("none")).cell(compute, 4, 255), light.dimmed);
+        assert_eq!(cell(&focused, compute, 4, 255), gemm);
+        assert_eq!(cell(&focused, compute, 6, 255), light.dimmed);
+        assert_eq!(cell(&focused, exchange, 0, 255), light.dimmed);
+        assert_eq!(cell(&ink(Some("none")), compute, 4, 255), light.dimmed);
+    }
+
+    #[test]
+    fn a_focused_kernel_shows_where_another_one_took_most() {
+        let focused = ink(Some("gemm"));
+        for kind in [CellKind::Compute, CellKind::Exchange, CellKind::Idle] {
+            let without = data(kind, 6, 255);
+            let within = CellData {
+                focused: 1,
+                ..without
+            };
+            let shown = |it| focused.cell(it, Colouring::Kernel, true);
+            assert_ne!(shown(&within), shown(&without), "{kind:?}");
+        }
+        let whole = CellData {
+            focused: 255,
+            ..data(CellKind::Compute, 4, 255)
+        };
+        assert_eq!(
+            focused.cell(&whole, Colouring::Operation, true),
+            cell(&ink(None), CellKind::Compute, 4, 255)
+        );
+    }
+
+    #[test]
+    fn efficiency_colours_compute_by_its_level_alone() {
+        let (all, light) = (ink(None), Theme::Light.palette());
+        let at = |level| CellData {
+            efficiency: level,
+            ..data(CellKind::Compute, 4, 255)
+        };
+        let shown = |it: &CellData| all.cell(it, Colouring::Efficiency, false);
+        assert_eq!(shown(&at(100)), scale(0.5));
+        assert_eq!(shown(&at(240)), scale(1.2), "above 100 % is shown");
+        assert_eq!(shown(&at(NO_EFFICIENCY)), light.compute);
+        assert_eq!(shown(&data(CellKind::Exchange, 0, 0)), light.dimmed);
+    }
+
+    #[test]
+    fn kinds_and_operations_have_colours_of_their_own() {
+        let by_kind = ink(None).with_colouring(Colouring::Kind);
+        let light = Theme::Light.palette();
+        assert_eq!(cell(&by_kind, CellKind::Compute, 4, 255), light.compute);
+        let gemm = cell(&ink(None), CellKind::Compute, 4, 255);
+        let block = ink(None).cell(
+            &data(CellKind::Compute, 8, 255),
+            Colouring::Operation,
+            false,
+        );
+        assert_ne!(block, light.compute);
+        assert_ne!(gemm, light.compute);
     }
 
     #[test]
     fn idle_and_nothing_are_background_under_any_focus() {
         for focus in [None, Some("gemm")] {
-            let idle = ink(focus).cell(CellKind::Idle as u8, 0, 0);
-            assert_eq!(idle, Theme::Light.palette().idle);
-            assert_eq!(ink(focus).cell(200, 0, 0), Theme::Light.palette().nothing);
+            let ink = ink(focus);
+            let light = Theme::Light.palette();
+            assert_eq!(cell(&ink, CellKind::Idle, 0, 0), light.idle);
+            assert_eq!(cell(&ink, CellKind::Nothing, 0, 0), light.nothing);
         }
     }
 
     #[test]
     fn a_cell_with_little_compute_is_faint_but_there() {
-        let compute = CellKind::Compute as u8;
-        let (full, faint) = (
-            ink(None).cell(compute, 4, 255),
-            ink(None).cell(compute, 4, 1),
-        );
+        let all = ink(None);
+        let full = cell(&all, CellKind::Compute, 4, 255);
+        let faint = cell(&all, CellKind::Compute, 4, 1);
         assert_ne!(faint, full);
         assert_ne!(faint, Theme::Light.palette().idle);
-        let exchange = ink(None).cell(CellKind::Exchange as u8, 0, 0);
+        let exchange = cell(&all, CellKind::Exchange, 0, 0);
         assert_eq!(exchange, Theme::Light.palette().exchange);
     }
 

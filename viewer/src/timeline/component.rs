@@ -11,7 +11,6 @@ use super::colour::Ink;
 use super::layout::{self, Marks, Picture, PlotView, Size};
 use super::pointer::Pointer;
 use super::stage::{follow_size, keep_painted};
-use super::viewport::Viewport;
 use crate::browser;
 use crate::engine::protocol::{RasterAnswer, RasterAsked, Request};
 use crate::panels::legend::Legend;
@@ -19,6 +18,7 @@ use crate::panels::toolbar::ViewControls;
 use crate::panels::tooltip::Tooltip;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{Derived, use_derived};
+use crate::state::view::Colouring;
 use crate::timeline::strip::Strip;
 
 /// The whole device over time.
@@ -34,7 +34,7 @@ pub(crate) fn Timeline() -> impl IntoView {
         NodeRef::<html::Canvas>::new(),
     );
     follow_size(host, size);
-    let asked = Memo::new(move |_| asked(app, &derived.viewport.get()?, size.get()));
+    let asked = Memo::new(move |_| asked(app, derived, size.get()));
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
             app.ask(Request::Raster(asked));
@@ -88,10 +88,8 @@ pub(crate) fn Timeline() -> impl IntoView {
 }
 
 /// The cells that fill the plot, one for each device pixel.
-fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
-    if size.width <= 0.0 {
-        return None;
-    }
+fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
+    let viewport = derived.viewport.get().filter(|_| size.width > 0.0)?;
     let plot = layout::plot_rect(size);
     let ratio = browser::pixel_ratio();
     Some(RasterAsked {
@@ -102,6 +100,12 @@ fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
+        colour: match app.view.with(|view| view.colour) {
+            // The same cells in fewer colours.
+            Colouring::Kind => Colouring::Kernel,
+            other => other,
+        },
+        focus: derived.ink.with(|ink| ink.focus()),
     })
 }
 
@@ -147,7 +151,7 @@ fn picture_of_run(app: App, derived: Derived) -> Pictures {
 }
 
 /// Bitmaps are told apart by number.
-fn next_id() -> u64 {
+pub(crate) fn next_id() -> u64 {
     thread_local!(static NEXT: Cell<u64> = const { Cell::new(0) });
     NEXT.set(NEXT.get() + 1);
     NEXT.get()

@@ -50,6 +50,8 @@ pub(crate) enum KeyAction {
     Go(Move),
     /// Opens or closes the help.
     Help,
+    /// Goes to the field that finds rows of the table.
+    Find,
     /// Closes the help, else clears the focus.
     Escape,
 }
@@ -81,6 +83,7 @@ pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
             "-" | "_" => Move::ZoomTime(at.x, STEP),
             "0" => Move::Reset,
             "?" => return Some(KeyAction::Help),
+            "/" => return Some(KeyAction::Find),
             "Escape" => return Some(KeyAction::Escape),
             _ => return None,
         },

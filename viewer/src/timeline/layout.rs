@@ -315,6 +315,7 @@ fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::view::Colouring;
     use crate::state::view::Span;
     use crate::theme::Theme;
     use crate::timeline::paint::paint;
@@ -342,6 +343,8 @@ mod tests {
             tile_from: 0,
             tile_to: 4,
             rows: 4,
+            colour: Colouring::Kernel,
+            focus: None,
         };
         let bitmap = Bitmap {
             id: 7,

@@ -4,6 +4,7 @@
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
+pub(crate) mod chip;
 pub(crate) mod colour;
 pub(crate) mod component;
 pub(crate) mod input;

@@ -8,6 +8,7 @@ use web_sys::{Element, HtmlElement, KeyboardEvent, PointerEvent, WheelEvent};
 use super::input::{self, At, Drag, Key, KeyAction, Move, Released, Wheel};
 use super::layout::{self, Marks, Size};
 use super::viewport::Viewport;
+use crate::browser;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
@@ -178,6 +179,7 @@ impl Pointer {
             None => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Help) => self.app.help.update(|help| *help = !*help),
+            Some(KeyAction::Find) => browser::focus("[data-testid=find]"),
             Some(KeyAction::Escape) if self.app.help.get_untracked() => self.app.help.set(false),
             Some(KeyAction::Escape) => self.app.change_view(|view| view.kernel = None),
         }

@@ -1,0 +1,148 @@
+//! The chip as a map: a figure of each tile over the cycles in view, brushed into the timeline.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use web_sys::PointerEvent;
+
+use crate::engine::protocol::Request;
+use crate::engine::spent::SpentAsked;
+use crate::state::actions::use_app;
+use crate::state::derived::use_derived;
+use crate::state::view::Metric;
+use crate::timeline::chip;
+use crate::timeline::component::next_id;
+use crate::timeline::layout::Size;
+use crate::timeline::pointer::{current_element, place};
+use crate::timeline::scene::Bitmap;
+use crate::timeline::stage::{follow_size, keep_painted};
+
+/// The map with its controls.
+#[component]
+pub(crate) fn ChipMap() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let asked = Memo::new(move |_| {
+        let viewport = derived.viewport.get()?;
+        Some(SpentAsked {
+            clock: app.view.with(|view| view.clock),
+            from: viewport.span.from,
+            to: viewport.span.to,
+            tile_from: 0,
+            tile_to: viewport.tile_count,
+            focus: derived.ink.with(|ink| ink.focus()),
+            metric: app.view.with(|view| view.metric),
+        })
+    });
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Spent(asked));
+        }
+    });
+    let state = move || {
+        let answered = app.spent.with(|it| it.as_ref().map(|it| it.asked));
+        if answered == asked.get() {
+            "ready"
+        } else {
+            "pending"
+        }
+    };
+    let pointed = RwSignal::new(None::<u32>);
+    view! {
+        <section class="figures" data-testid="chip-map" data-panel data-state=state>
+            <MapControls pointed/>
+            <Grid pointed/>
+        </section>
+    }
+}
+
+#[component]
+fn MapControls(
+    /// The tile under the pointer.
+    pointed: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let metric = Metric::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.metric = metric);
+    };
+    let is = move |metric| move || app.view.with(|view| view.metric == metric);
+    let said = move || {
+        let Some(tile) = pointed.get() else {
+            return "drag over rows to bring them into the timeline".to_owned();
+        };
+        let share = app.spent.with(|it| {
+            let tiles = &it.as_ref()?.tiles;
+            tiles.iter().find(|it| it.tile == tile)?.share
+        });
+        format!("tile {tile}: {}", analytics::text::percent(share))
+    };
+    view! {
+        <div class="controls">
+            <h2>"The chip, over the cycles in view"</h2>
+            <label class="choice">"Figure"
+                <select data-testid="metric" on:change=choose>
+                    {Metric::ALL.map(|it| view! {
+                        <option value=it.name() prop:selected=is(it)>{it.meaning()}</option>
+                    }).collect_view()}
+                </select>
+            </label>
+            <button type="button" data-testid="all-tiles"
+                disabled=move || app.view.with(|view| view.tiles.is_none())
+                on:click=move |_| app.change_view(|view| view.tiles = None)>"All tiles"</button>
+            <output class="range" data-testid="pointed">{said}</output>
+        </div>
+    }
+}
+
+#[component]
+fn Grid(
+    /// The tile under the pointer.
+    pointed: RwSignal<Option<u32>>,
+) -> impl IntoView {
+    let app = use_app();
+    let size = RwSignal::new(Size::default());
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+        let palette = app.theme.get().palette();
+        let bitmap = app
+            .spent
+            .with(|it| Some(chip::bitmap(&it.as_ref()?.tiles, palette, next_id())))?;
+        Some(Arc::new(bitmap))
+    });
+    let scene = move || {
+        let shown = app.view.with(|view| view.tiles);
+        let palette = app.theme.get().palette();
+        Some(chip::scene(size.get(), &bitmap.get()?, shown, palette))
+    };
+    keep_painted(canvas, size, scene, || {});
+    let start = StoredValue::new(None::<u32>);
+    let tile = move |event: &PointerEvent| {
+        let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
+        chip::tile_at(size.get_untracked(), rows, place(event))
+    };
+    let press = move |event: PointerEvent| {
+        if let Some(element) = current_element(&event) {
+            let _ = element.set_pointer_capture(event.pointer_id());
+        }
+        start.set_value(tile(&event));
+    };
+    let follow = move |event: PointerEvent| {
+        let at = tile(&event);
+        pointed.set(at);
+        if let Some((from, to)) = start.get_value().zip(at) {
+            app.change_view(|view| view.tiles = Some(chip::rows_between(from, to)));
+        }
+    };
+    let release = move |_| start.set_value(None);
+    view! {
+        <div class="chip" node_ref=host role="img"
+            aria-label="Map of the chip: one cell a tile, 64 physical ids a row. \
+                        The same figures by tile are in the table of the whole run."
+            on:pointerdown=press on:pointermove=follow on:pointerup=release
+            on:pointercancel=release on:pointerleave=move |_| pointed.set(None)>
+            <canvas node_ref=canvas data-testid="chip-canvas"></canvas>
+        </div>
+    }
+}

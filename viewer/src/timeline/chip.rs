@@ -1,0 +1,192 @@
+//! The physical grid of tiles: shares of tiles → [`Scene`], and places ⇄ tiles. Pure.
+//!
+//! A physical id has its row in bits 10:6, its column id in bits 5:2 and a sub id in bits 1:0, so a
+//! row of the chip is 64 consecutive ids.
+
+use std::sync::Arc;
+
+use super::layout::Size;
+use super::scene::{Anchor, Bitmap, Colour, Rect, Scene, Shape};
+use crate::engine::spent::TileShare;
+use crate::state::view::TileIds;
+use crate::theme::{Palette, scale};
+
+/// Tiles in a row of the chip.
+const ACROSS: u32 = 64;
+/// Width of the row labels.
+const GUTTER: f64 = 44.0;
+/// Height of the column labels.
+const RULER: f64 = 16.0;
+
+/// The part of the canvas that shows the tiles.
+pub(crate) fn grid_rect(size: Size) -> Rect {
+    Rect {
+        x: GUTTER,
+        y: RULER,
+        width: (size.width - GUTTER).max(1.0),
+        height: (size.height - RULER).max(1.0),
+    }
+}
+
+/// Rows that hold all of `tiles`, at least one.
+fn rows(tiles: &[TileShare]) -> u32 {
+    tiles.last().map_or(1, |it| it.tile / ACROSS + 1)
+}
+
+/// One pixel a tile: its share on the scale; grey without a figure, transparent without a tile.
+pub(crate) fn bitmap(tiles: &[TileShare], palette: &Palette, id: u64) -> Bitmap {
+    let rows = rows(tiles);
+    let mut rgba = vec![0; ACROSS as usize * rows as usize * 4];
+    for TileShare { tile, share } in tiles {
+        let Colour {
+            red,
+            green,
+            blue,
+            alpha,
+        } = share.map_or(palette.compute, scale);
+        let at = *tile as usize * 4;
+        rgba[at..at + 4].copy_from_slice(&[red, green, blue, alpha]);
+    }
+    Bitmap {
+        id,
+        columns: ACROSS,
+        rows,
+        rgba,
+    }
+}
+
+/// The grid with its labels; rows out of `shown` are veiled.
+pub(crate) fn scene(
+    size: Size,
+    bitmap: &Arc<Bitmap>,
+    shown: Option<TileIds>,
+    palette: &Palette,
+) -> Scene {
+    let mut scene = Scene::default();
+    let grid = grid_rect(size);
+    scene.fill(grid, palette.nothing);
+    scene.shapes.push(Shape::Image {
+        bitmap: Arc::clone(bitmap),
+        target: grid,
+        clip: grid,
+    });
+    let row = grid.height / f64::from(bitmap.rows);
+    for at in (0..bitmap.rows).step_by(4) {
+        let middle = grid.y + row * (f64::from(at) + 0.5);
+        let label = (at * ACROSS).to_string();
+        let place = (grid.x - 7.0, middle);
+        scene.text(place, Anchor::End, &label, palette.muted);
+    }
+    let column = grid.width / 16.0;
+    for at in 0_u32..16 {
+        let middle = grid.x + column * (f64::from(at) + 0.5);
+        let label = at.to_string();
+        scene.text((middle, 7.0), Anchor::Middle, &label, palette.muted);
+    }
+    if let Some(TileIds { first, last }) = shown {
+        let (top, bottom) = (first / ACROSS, last / ACROSS + 1);
+        let veil = palette.panel.with_alpha(170);
+        let above = row * f64::from(top);
+        let below = row * f64::from(bitmap.rows.saturating_sub(bottom));
+        scene.fill(
+            Rect {
+                height: above,
+                ..grid
+            },
+            veil,
+        );
+        let under = Rect {
+            y: grid.y + grid.height - below,
+            height: below,
+            ..grid
+        };
+        scene.fill(under, veil);
+    }
+    scene
+}
+
+/// The physical id at a place; `None` beside the grid.
+pub(crate) fn tile_at(size: Size, rows: u32, at: (f64, f64)) -> Option<u32> {
+    let grid = grid_rect(size);
+    let inside = grid.contains(at.0, at.1);
+    let part = |at: f64, from: f64, length: f64, count: u32| {
+        let cell = ((at - from) / length * f64::from(count)).floor();
+        u32::try_from(super::viewport::rounded(cell)).map_or(0, |it| it.min(count - 1))
+    };
+    inside.then(|| {
+        part(at.1, grid.y, grid.height, rows.max(1)) * ACROSS
+            + part(at.0, grid.x, grid.width, ACROSS)
+    })
+}
+
+/// All tiles of the rows that hold two tiles, in either order.
+pub(crate) fn rows_between(a: u32, b: u32) -> TileIds {
+    TileIds {
+        first: a.min(b) / ACROSS * ACROSS,
+        last: a.max(b) / ACROSS * ACROSS + ACROSS - 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::Theme;
+    use crate::timeline::paint::paint;
+    use crate::timeline::surface::RecordingSurface;
+    use expect_test::expect;
+
+    fn tiles() -> Vec<TileShare> {
+        let share = |tile| TileShare {
+            tile,
+            share: (tile != 1).then_some(0.5),
+        };
+        (0..130).map(share).collect()
+    }
+
+    #[test]
+    fn a_tile_is_a_pixel_at_its_row_and_column() {
+        let light = Theme::Light.palette();
+        let bitmap = bitmap(&tiles(), light, 1);
+        assert_eq!((bitmap.columns, bitmap.rows), (64, 3));
+        let red = |tile: usize| bitmap.rgba[tile * 4];
+        assert_eq!((red(0), red(1)), (scale(0.5).red, light.compute.red));
+        assert_eq!(bitmap.rgba[130 * 4 + 3], 0, "there is no tile 130");
+    }
+
+    #[test]
+    fn places_and_tiles_agree() {
+        let size = Size {
+            width: GUTTER + 640.0,
+            height: RULER + 30.0,
+        };
+        assert_eq!(tile_at(size, 3, (GUTTER + 5.0, RULER + 5.0)), Some(0));
+        assert_eq!(tile_at(size, 3, (GUTTER + 639.0, RULER + 29.0)), Some(191));
+        assert_eq!(tile_at(size, 3, (GUTTER + 15.0, RULER + 15.0)), Some(65));
+        assert_eq!(tile_at(size, 3, (2.0, RULER + 15.0)), None);
+        let ids = rows_between(130, 70);
+        assert_eq!((ids.first, ids.last), (64, 191));
+    }
+
+    #[test]
+    fn the_grid_is_drawn_once_with_labels_and_veils() {
+        let light = Theme::Light.palette();
+        let size = Size {
+            width: GUTTER + 64.0,
+            height: RULER + 30.0,
+        };
+        let bitmap = Arc::new(bitmap(&tiles(), light, 9));
+        let shown = Some(rows_between(64, 64));
+        let mut surface = RecordingSurface::default();
+        paint(&scene(size, &bitmap, shown, light), &mut surface);
+        let lines: Vec<&str> = surface.log.lines().collect();
+        let log = [lines[..4].join("\n"), lines[lines.len() - 2..].join("\n")].join("\n");
+        expect![[r#"
+            clear
+            fill 44.0,16.0 64.0x30.0 #ffffffff
+            image 9 64x3 over 44.0,16.0 64.0x30.0 clip 44.0,16.0 64.0x30.0
+            text 37.0,21.0 End #5c6873ff "0"
+            fill 44.0,16.0 64.0x10.0 #ffffffaa
+            fill 44.0,36.0 64.0x10.0 #ffffffaa"#]]
+        .assert_eq(&log);
+    }
+}
