@@ -100,6 +100,7 @@ proptest! {
         let choice = CellChoice { names, focus, efficiency: true };
         let tiles = tiles(&profile, clock);
         let count = u32::try_from(tiles.len()).expect("a few");
+        prop_assume!(count > 0);
         let cycles = from..from + width;
         let view = Viewport { clock, cycles, columns, tiles: 0..count, rows: 1 };
         let found = chosen_raster(&report, &view, choice).expect("decodes");
@@ -148,6 +149,7 @@ proptest! {
         let choice = CellChoice { names: CellNames::Operation, ..CellChoice::default() };
         let tiles = tiles(&profile, clock);
         let count = u32::try_from(tiles.len()).expect("a few");
+        prop_assume!(count > 0);
         let cycles = from..from + width;
         let view = Viewport { clock, cycles, columns: 1, tiles: 0..count, rows: 1 };
         let found = chosen_raster(&report, &view, choice).expect("decodes");
