@@ -170,7 +170,7 @@ async fn a_recorded_profile_answers_alike_in_webassembly_and_natively() {
 async fn a_generated_profile_answers_alike_in_webassembly_and_natively() {
     let path = target_folder("e2e/grid").join("synth.ipuprofile");
     let place = path.to_str().expect("a UTF-8 path");
-    expect_output(&[
+    let _said = expect_output(&[
         "profile-synth",
         "--samples",
         "200000",

@@ -8,7 +8,7 @@ use analytics::query::SampleDetail;
 use analytics::report::query_json;
 use analytics::timeline::{self, CellChoice, CellNames, Viewport};
 use analytics::units::StringId;
-use analytics::{query, report, text};
+use analytics::{query, text};
 
 use super::cause::Failure;
 use super::protocol::{
@@ -75,7 +75,7 @@ fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
 /// The JSON that the command line prints for the table.
 pub(crate) fn json(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
     let result = query::query(report, &table::to_query(asked))?;
-    Ok(Answer::Json(report::query_json(&result)))
+    Ok(Answer::Json(query_json(&result)))
 }
 
 /// The rows of the table.
