@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::fidelity::FidelityArgs;
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
 pub use super::profile_args::{
     BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
@@ -83,23 +84,6 @@ pub enum Command {
     ScheduleBench(ScheduleBenchArgs),
     /// Compare the simulated machine with every published hardware figure
     Fidelity(FidelityArgs),
-}
-
-/// Arguments of `fidelity`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Exit status is 1 if a figure is beyond its bound.
-
-Examples:
-  ipu-stack fidelity --summary
-  ipu-stack fidelity --json")]
-pub struct FidelityArgs {
-    /// Print the groups alone
-    #[arg(long, conflicts_with = "json")]
-    pub summary: bool,
-    /// Print the report as JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `compile`.

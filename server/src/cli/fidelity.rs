@@ -4,13 +4,30 @@
 
 use std::fmt::Write as _;
 
+use clap::Args;
 use runtime::fidelity::{Bound, Group, Report, Row, report};
 use serde::Serialize;
 
-use super::args::FidelityArgs;
 use super::output::print;
 use super::{Io, Outcome};
 use crate::error::CliError;
+
+/// Arguments of `fidelity`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status is 1 if a figure is beyond its bound.
+
+Examples:
+  ipu-stack fidelity --summary
+  ipu-stack fidelity --json")]
+pub struct FidelityArgs {
+    /// Print the groups alone
+    #[arg(long, conflicts_with = "json")]
+    pub summary: bool,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 pub(super) fn run(args: &FidelityArgs, io: &mut Io<'_>) -> Outcome {
     let report = report();
