@@ -222,7 +222,11 @@ fn firefox_spans(file: &Value) -> Vec<Span> {
         let tile = tile_of(thread["name"].as_str().expect("a name"));
         let data = thread["markers"]["data"].as_array().expect("data");
         for marker in data {
-            let number = |key: &str| marker[key].as_u64().expect("whole");
+            // The format has floats alone; these hold whole numbers.
+            let number = |key: &str| {
+                let value = marker[key].as_f64().expect("a number");
+                value.to_string().parse::<u64>().expect("whole")
+            };
             found.push((tile, number("start"), number("start") + number("cycles")));
         }
         let length = thread["markers"]["length"].as_u64().expect("a length");

@@ -105,8 +105,11 @@ impl Tile<'_> {
         let placed: Vec<(Range<Address>, bool)> = self
             .placed_with(index)
             .map(|(other, address)| {
-                let is_apart = request.apart.contains(&other)
-                    || (with_wishes && request.avoid.contains(&other));
+                // Either of a pair may ask for it, and either may be placed first.
+                let asks = |pick: fn(&Request) -> &Vec<usize>| {
+                    pick(request).contains(&other) || pick(&self.requests[other]).contains(&index)
+                };
+                let is_apart = asks(|it| &it.apart) || (with_wishes && asks(|it| &it.avoid));
                 let reach = if is_apart {
                     self.requests[other].tail
                 } else {
@@ -209,8 +212,8 @@ mod tests {
         let addresses = allocate(&[output, left], &Arena::with_rows(0)).unwrap();
         assert_eq!(
             addresses,
-            [0x80000, 0x88000],
-            "the tail would leave standard memory"
+            [0xa0000, 0x80000],
+            "the tail would leave standard memory, so the large one comes first"
         );
     }
 

@@ -103,6 +103,9 @@ impl Fields<'_> {
     fn named(&mut self) -> Result<(Option<u32>, Option<u16>), PlanError> {
         let (mut chunks, mut tile) = (None, None);
         while let Some(field) = self.rest.next() {
+            if field == "*" {
+                continue;
+            }
             if let Some(count) = field.strip_prefix("chunks=") {
                 let count = count.parse().ok().filter(|&count: &u32| count > 0);
                 let problem = || format!("expected chunks=N, found `{field}`");

@@ -47,6 +47,7 @@ pub(super) async fn upload(
     let mut body = Box::pin(pieces(body));
     if plain && let Some(known) = shared.store.public_publication(id).await? {
         check_hash(&mut body, id, shared.store.limits()).await?;
+        shared.store.ensure_listed(&known).await?;
         return Ok(shared.known(&known));
     }
     let task = shared.clone();

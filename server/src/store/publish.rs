@@ -90,6 +90,28 @@ impl Store {
         Ok(())
     }
 
+    /// Lists a public publication whose list entry was never written, because its server died
+    /// before.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn ensure_listed(&self, it: &Publication) -> Result<(), StoreError> {
+        let objects = &self.backend.objects;
+        let entry = ListKey::new(it.created_ms, it.id).key();
+        match objects.head(&entry).await {
+            Ok(_) => return Ok(()),
+            Err(object_store::Error::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        objects.put(&entry, json(it)?).await?;
+        // A deletion that runs now removes its entry first and its record last.
+        if self.record(it.id).await?.is_none() {
+            return self.delete(&entry).await;
+        }
+        self.catalog.add(it.clone());
+        Ok(())
+    }
+
     pub(super) async fn unwrite(&self, it: &Publication) -> Result<(), StoreError> {
         let list_key = ListKey::new(it.created_ms, it.id);
         self.catalog.remove(list_key);

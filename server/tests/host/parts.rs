@@ -28,7 +28,7 @@ async fn join(host: &Host, id: &str, parts: usize) -> Answer {
 #[tokio::test]
 async fn parts_in_any_order_and_any_number_of_times_make_the_blob() {
     let host = Host::with_limit(1 << 30);
-    let bytes = profile_of(6_000_000, 1);
+    let bytes = profile_of(4_000_000, 1);
     let size = usize::try_from(PART_BYTES).expect("8 MiB");
     assert!(bytes.len() > size, "the profile has {} bytes", bytes.len());
     let parts: Vec<_> = bytes.chunks(size).collect();
