@@ -256,7 +256,7 @@ kernel-work.png.
 
 Examples:
   ipu-stack report gemm.ipuprofile -o gemm-report
-  ipu-stack report gemm.ipuprofile -o gemm-report --title \"GEMM, 1472 tiles\"")]
+  ipu-stack report gemm.ipuprofile -o gemm-report --title gemm")]
 pub struct ReportArgs {
     /// The profile
     pub profile: PathBuf,

@@ -79,8 +79,9 @@ fn a_profile_is_exported_drawn_and_reported() {
         let picture = path(&format!("{chart}.svg"));
         printed(&["profile-plot", profile, "--chart", chart, "-o", &picture]);
         let svg = std::fs::read_to_string(&picture).expect("it is there");
+        // More than the ground: the bars of this profile, of which equal durations make one.
         assert!(
-            svg.starts_with("<svg") && svg.matches("<rect").count() > 3,
+            svg.starts_with("<svg") && svg.matches("<rect").count() > 1,
             "{chart}: {svg}"
         );
     }
