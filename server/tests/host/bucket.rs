@@ -81,7 +81,7 @@ async fn serve(
 ) {
     let answer = hyper::service::service_fn(move |request: hyper::Request<_>| {
         let call = calls.fetch_add(1, Ordering::Relaxed);
-        let fail = fails > 0 && call % fails == 0;
+        let fail = fails > 0 && call.is_multiple_of(fails);
         failed.fetch_add(u64::from(fail), Ordering::Relaxed);
         let service = service.clone();
         async move {
