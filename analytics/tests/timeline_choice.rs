@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::Query;
 use analytics::timeline::{
     CellChoice, CellKind, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY, Sums, Viewport, chosen_raster,
     raster, spent,
@@ -22,22 +21,7 @@ use support::strategy::profiles;
 
 /// Samples of each tile, tiles ascending.
 fn tiles(profile: &ModelProfile, clock: ClockKind) -> Vec<Vec<Placed<'_>>> {
-    let mut tiles: BTreeMap<u32, Vec<_>> = profile
-        .tiles
-        .iter()
-        .map(|tile| (tile.physical, Vec::new()))
-        .collect();
-    let everything = Query {
-        clock,
-        ..Query::default()
-    };
-    for sample in naive::matching(profile, &everything) {
-        tiles
-            .get_mut(&sample.tile)
-            .expect("its own tile")
-            .push(sample);
-    }
-    tiles.into_values().collect()
+    naive::by_tile(profile, clock).into_values().collect()
 }
 
 /// Cycles of a sample inside a range, multiplied by `scale`.

@@ -6,34 +6,12 @@ use std::collections::BTreeMap;
 
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::Query;
 use analytics::timeline::{CellKind, Viewport, hit, kind_shares, raster};
 use analytics::units::StringId;
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::ModelProfile;
 use support::naive::{self, Placed};
 use support::strategy::profiles;
-
-/// Samples of each tile, tiles ascending, on `clock`.
-fn tiles(profile: &ModelProfile, clock: ClockKind) -> BTreeMap<u32, Vec<Placed<'_>>> {
-    let mut tiles: BTreeMap<u32, Vec<_>> = profile
-        .tiles
-        .iter()
-        .map(|tile| (tile.physical, Vec::new()))
-        .collect();
-    let everything = Query {
-        clock,
-        ..Query::default()
-    };
-    for sample in naive::matching(profile, &everything) {
-        tiles
-            .get_mut(&sample.tile)
-            .expect("its own tile")
-            .push(sample);
-    }
-    tiles
-}
 
 fn cell_kind(sample: &Placed<'_>) -> u8 {
     match naive::kind(sample.step) {
@@ -130,7 +108,7 @@ proptest! {
     fn every_cell_shows_what_took_most_of_it(profile in profiles(), view in viewports()) {
         let report = profile.report();
         let raster = raster(&report, &view).expect("decodes");
-        let tiles: Vec<_> = tiles(&profile, view.clock).into_values().collect();
+        let tiles: Vec<_> = naive::by_tile(&profile, view.clock).into_values().collect();
         let end = (view.tiles.end as usize).min(tiles.len());
         let visible = &tiles[(view.tiles.start as usize).min(end)..end];
         prop_assert_eq!(raster.rows as usize, visible.len().min(view.rows as usize));
@@ -157,7 +135,7 @@ proptest! {
         let strip = kind_shares(&profile.report(), clock, columns).expect("decodes");
         let span = naive::span(&profile, clock);
         prop_assert_eq!(strip.span, span);
-        let tiles = tiles(&profile, clock);
+        let tiles = naive::by_tile(&profile, clock);
         let edge = |column: u32| u128::from(span) * u128::from(column) / u128::from(columns);
         for column in 0..columns {
             let (left, right) = (edge(column), edge(column + 1));
@@ -185,7 +163,7 @@ proptest! {
     ) {
         let report = profile.report();
         let found = hit(&report, clock, tile, offset).expect("decodes");
-        let tiles = tiles(&profile, clock);
+        let tiles = naive::by_tile(&profile, clock);
         let expected = tiles.values().nth(tile as usize).and_then(|samples| {
             samples.iter().rev().find(|it| it.start <= offset && offset < it.end)
         });

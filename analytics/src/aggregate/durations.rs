@@ -35,6 +35,12 @@ pub(crate) struct Ranks {
     pub(crate) maximum: Cycles,
 }
 
+/// The rank of a percentile among values ranked from 0 to `last`: the lower nearest, without
+/// interpolation.
+pub(crate) const fn lower_rank(last: u64, percent: u64) -> u64 {
+    last / 100 * percent + last % 100 * percent / 100
+}
+
 impl Durations {
     /// Adds one value.
     #[inline]
@@ -94,8 +100,8 @@ impl Durations {
         let Some(last) = total.checked_sub(1) else {
             return Ranks::default();
         };
-        let rank = |percent: u64| last / 100 * percent + last % 100 * percent / 100;
-        let [p50, p95, maximum] = self.values_at([rank(50), rank(95), last]);
+        let ranks = [lower_rank(last, 50), lower_rank(last, 95), last];
+        let [p50, p95, maximum] = self.values_at(ranks);
         Ranks { p50, p95, maximum }
     }
 

@@ -18,6 +18,7 @@ mod worker;
 pub use measures::Measures;
 
 pub(crate) use block::{Block, blocks};
+pub(crate) use durations::lower_rank;
 pub(crate) use longest::SampleRef;
 pub(crate) use measures::{float, ratio};
 pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, runs_at};

@@ -131,7 +131,7 @@ impl Places {
 
     /// Ends the block, and calls `each` with the position of every tile that has samples and the
     /// number of places it was in.
-    pub(crate) fn end_block(&mut self, plan: &Plan<'_>, each: impl FnMut(usize, u64)) {
+    pub(crate) fn end_block(&mut self, plan: &Plan<'_>, mut each: impl FnMut(usize, u64)) {
         let mut times = std::mem::replace(&mut self.times, Times::Grid(Grid::default()));
         let counts = match &mut times {
             Times::Grid(grid) => self.end_grid(plan, grid),
@@ -145,7 +145,6 @@ impl Places {
             .into_iter()
             .enumerate()
             .filter(|&(_, count)| count > 0);
-        let mut each = each;
         for (tile, count) in present {
             self.tiles += 1;
             each(tile, count);

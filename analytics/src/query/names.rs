@@ -5,7 +5,7 @@ use crate::profile::SampleKind;
 use crate::query::{GroupBy, MetadataFilter, QueryError, SortKey};
 
 /// Names of [`GroupBy`], in the order of help texts.
-pub const GROUP_BY_NAMES: [&str; 6] = ["kernel", "operation", "phase", "tile", "kind", "metadata"];
+pub const GROUP_BY_NAMES: [&str; 6] = ["kind", "kernel", "operation", "phase", "tile", "metadata"];
 /// Names of the kinds that can be filtered for; `sync` is short for `synchronization`.
 pub const KIND_NAMES: [&str; 4] = ["exchange", "compute", "synchronization", "idle"];
 

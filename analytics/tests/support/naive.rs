@@ -124,6 +124,26 @@ pub(crate) fn matching<'a>(profile: &'a ModelProfile, query: &Query) -> Vec<Plac
     placed
 }
 
+/// Samples of each tile, tiles ascending, on `clock`.
+pub(crate) fn by_tile(profile: &ModelProfile, clock: ClockKind) -> BTreeMap<u32, Vec<Placed<'_>>> {
+    let mut tiles: BTreeMap<u32, Vec<_>> = profile
+        .tiles
+        .iter()
+        .map(|tile| (tile.physical, Vec::new()))
+        .collect();
+    let everything = Query {
+        clock,
+        ..Query::default()
+    };
+    for sample in matching(profile, &everything) {
+        tiles
+            .get_mut(&sample.tile)
+            .expect("its own tile")
+            .push(sample);
+    }
+    tiles
+}
+
 /// The name of a sample's group.
 pub(crate) fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
     let named = |name: &str, empty: &str| if name.is_empty() { empty } else { name }.to_owned();

@@ -11,6 +11,7 @@ use runtime::machine::sram;
 use runtime::machine::topology::Topology;
 use runtime::package::model::{Address, MemoryRange};
 
+use super::transfer::transfer;
 use super::*;
 
 /// Where the rows of a test lie: an element of their own.
@@ -113,18 +114,6 @@ fn round_trip(transfers: &[Transfer], topology: &Topology) -> (ScheduleReport, u
         report,
         rows.iter().flatten().map(|row| row.words.len()).sum(),
     )
-}
-
-fn transfer(source: u16, at: Address, words: u32, destinations: &[(u16, Address)]) -> Transfer {
-    let destinations = destinations
-        .iter()
-        .map(|&(tile, at)| (TileId::new(tile), at));
-    Transfer {
-        source: TileId::new(source),
-        source_address: at,
-        words,
-        destinations: destinations.collect(),
-    }
 }
 
 const TILES: u16 = 10;

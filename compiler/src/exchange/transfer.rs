@@ -31,6 +31,25 @@ impl Transfer {
     }
 }
 
+/// A transfer of `words` from `at` of a tile, as tests write it.
+#[cfg(test)]
+pub(super) fn transfer(
+    source: u16,
+    at: Address,
+    words: u32,
+    destinations: &[(u16, Address)],
+) -> Transfer {
+    let destinations = destinations
+        .iter()
+        .map(|&(tile, at)| (TileId::new(tile), at));
+    Transfer {
+        source: TileId::new(source),
+        source_address: at,
+        words,
+        destinations: destinations.collect(),
+    }
+}
+
 /// Where an exchange happens.
 #[derive(Clone, Copy, Debug)]
 pub struct ExchangeContext<'a> {

@@ -93,10 +93,7 @@ pub(crate) fn price(
         plan: *plan,
         predicted,
         early_bytes: memory.live_at(0),
-        bytes: (1..=memory.last_step())
-            .map(|step| memory.live_at(step))
-            .max()
-            .unwrap_or(0),
+        bytes: memory.fullest(),
     }
 }
 
@@ -235,8 +232,14 @@ impl Memory {
             })
     }
 
+    /// Bytes that are live at the fullest step of the operation itself, which starts at step 1.
+    pub(crate) fn fullest(&self) -> u64 {
+        let steps = 1..=self.last_step();
+        steps.map(|step| self.live_at(step)).max().unwrap_or(0)
+    }
+
     /// The last step at which a request is live.
-    pub(crate) fn last_step(&self) -> u32 {
+    fn last_step(&self) -> u32 {
         let last = self.requests.iter().map(|each| each.lifetime.1);
         last.max().unwrap_or(0)
     }

@@ -22,10 +22,7 @@ impl Pick {
             plan,
             predicted,
             early_bytes: memory.live_at(0),
-            bytes: (1..=memory.last_step())
-                .map(|step| memory.live_at(step))
-                .max()
-                .unwrap_or(0),
+            bytes: memory.fullest(),
         }
     }
 

@@ -18,7 +18,7 @@ const CONTROL: &str = "published C600 measurement";
 /// Where a row is decoded from.
 const AT: u32 = 0x5_8000;
 /// Words of the vendor's row that receives four messages of 52 words.
-const FOUR_MESSAGES: &[u32] = &[
+pub(crate) const FOUR_MESSAGES: &[u32] = &[
     0x6400_0082,
     0x40A0_0032,
     0xF660_0000,
@@ -36,9 +36,9 @@ const FOUR_POINTERS: [u64; 4] = [53, 105, 157, 209];
 
 /// Logical source and destination, items, the sender's words, the receiver's words without the
 /// source id, ends of both.
-type PointToPoint = (u16, u16, u32, &'static [u32], &'static [u32], [u64; 2]);
+pub(crate) type PointToPoint = (u16, u16, u32, &'static [u32], &'static [u32], [u64; 2]);
 
-const POINT_TO_POINT: &[PointToPoint] = &[
+pub(crate) const POINT_TO_POINT: &[PointToPoint] = &[
     (
         0,
         1286,
@@ -114,7 +114,7 @@ const POINT_TO_POINT: &[PointToPoint] = &[
 ];
 
 /// Sender and receiver of the published multicast 0 → {274, 1286}, and the receivers' end.
-const MULTICAST: (&[u32], &[u32], u64) = (
+pub(crate) const MULTICAST: (&[u32], &[u32], u64) = (
     &[0x4180_0003, 0x40A0_0016, 0x7840_0003, 0x43A0_0000],
     &[
         0x4180_0003,

@@ -4,10 +4,10 @@
 //! table beside its rows; nothing here is fitted at run time.
 
 mod attention;
-mod exchange;
-mod pointwise;
+pub(crate) mod exchange;
+pub(crate) mod pointwise;
 mod products;
-mod routes;
+pub(crate) mod routes;
 
 use crate::kernels::Generation;
 

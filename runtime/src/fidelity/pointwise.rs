@@ -18,7 +18,7 @@ const NEW: Generation = Generation::G20260913;
 const OLD: Generation = Generation::G20260907;
 
 /// Partials, elements, cycles.
-const REDUCTIONS: &[(u32, u32, u64)] = &[
+pub(crate) const REDUCTIONS: &[(u32, u32, u64)] = &[
     (2, 8, 360),
     (2, 56, 438),
     (2, 1472, 2700),

@@ -11,7 +11,7 @@ const MAPPING: &str = "published check vectors of the logical to physical mappin
 const POPULATION: &str = "statistics of the published formulas over all ordered pairs";
 
 /// Logical, physical.
-const TILES_OF: &[(u16, u32)] = &[
+pub(crate) const TILES_OF: &[(u16, u32)] = &[
     (0, 0),
     (1, 2),
     (2, 64),
@@ -30,7 +30,7 @@ const TILES_OF: &[(u16, u32)] = &[
 ];
 
 /// Logical source and destination, displacement, mux, events from departure to landing.
-const ROUTES: &[(u16, u16, i32, i32, i32)] = &[
+pub(crate) const ROUTES: &[(u16, u16, i32, i32, i32)] = &[
     (0, 0, 1, -29, 24),
     (0, 1, 2, -28, 25),
     (1, 0, 1, -29, 24),
@@ -54,6 +54,7 @@ const ROUTES: &[(u16, u16, i32, i32, i32)] = &[
     (735, 736, -1, -29, 24),
     (736, 736, -1, -29, 24),
     (500, 1000, 1, 1, 64),
+    // A published table prints 42 events here, the negated S - T; mux and row give 53 - 43 + 2*20.
     (1000, 500, 1, -43, 50),
     (1401, 33, -4, -22, 63),
     (45, 1427, 2, -28, 69),
@@ -64,7 +65,7 @@ const ROUTES: &[(u16, u16, i32, i32, i32)] = &[
 ];
 
 /// Flights by twenties of events, from zero.
-const HISTOGRAM: [u32; 9] = [
+pub(crate) const HISTOGRAM: [u32; 9] = [
     322, 267_076, 688_298, 706_238, 318_642, 131_330, 45_356, 9108, 414,
 ];
 

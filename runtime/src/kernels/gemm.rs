@@ -392,53 +392,51 @@ impl Product {
         Ok(words)
     }
 
+    /// Which rows of the left operand were never written.
     fn row_padding(&self, call: &TileCall<'_>) -> Result<Vec<bool>, Violation> {
-        let Shape { rows, inner, .. } = self.shape();
-        let width = self.width() as usize;
-        let bytes = width * size_of_element(self.element_bytes().0);
-        (0..rows)
-            .map(|row| {
-                let ranges = Ranges {
-                    first: call.address(1) + size(row * bytes),
-                    bytes,
-                    stride: rows * bytes,
-                    count: inner / width,
-                };
-                match call.state(&[ranges]) {
-                    State::All => Ok(false),
-                    State::None => Ok(true),
-                    State::Mixed(address) => Err(uninitialised(
-                        address,
-                        format!("left row {row} is written in part; its inner padding must be too"),
-                    )),
-                }
-            })
-            .collect()
+        let rows = self.shape().rows;
+        let first = |row| (row, rows);
+        self.unwritten(call, (1, rows), first, |row| {
+            format!("left row {row} is written in part; its inner padding must be too")
+        })
     }
 
+    /// Which columns of the right operand were never written.
     fn column_padding(&self, call: &TileCall<'_>) -> Result<Vec<bool>, Violation> {
         let Shape { inner, columns, .. } = self.shape();
+        let panels = inner / self.width() as usize;
+        let first = |column| (column / LANES * panels * LANES + column % LANES, LANES);
+        self.unwritten(call, (2, columns), first, |column| {
+            format!("right column {column} is written in part")
+        })
+    }
+
+    /// Which of `count` lines of operand `operand` were never written. A line is one piece a panel;
+    /// `first` says which piece is its first, and how many lie from one to the next.
+    fn unwritten(
+        &self,
+        call: &TileCall<'_>,
+        (operand, count): (usize, usize),
+        first: impl Fn(usize) -> (usize, usize),
+        mixed: impl Fn(usize) -> String,
+    ) -> Result<Vec<bool>, Violation> {
         let width = self.width() as usize;
         let bytes = width * size_of_element(self.element_bytes().0);
-        (0..columns)
-            .map(|column| {
-                let block = column / LANES * (inner / width) * LANES;
-                let ranges = Ranges {
-                    first: call.address(2) + size((block + column % LANES) * bytes),
-                    bytes,
-                    stride: LANES * bytes,
-                    count: inner / width,
-                };
-                match call.state(&[ranges]) {
-                    State::All => Ok(false),
-                    State::None => Ok(true),
-                    State::Mixed(address) => Err(uninitialised(
-                        address,
-                        format!("right column {column} is written in part"),
-                    )),
-                }
-            })
-            .collect()
+        let state = |line| {
+            let (piece, step) = first(line);
+            let ranges = Ranges {
+                first: call.address(operand) + size(piece * bytes),
+                bytes,
+                stride: step * bytes,
+                count: self.shape().inner / width,
+            };
+            match call.state(&[ranges]) {
+                State::All => Ok(false),
+                State::None => Ok(true),
+                State::Mixed(address) => Err(uninitialised(address, mixed(line))),
+            }
+        };
+        (0..count).map(state).collect()
     }
 }
 

@@ -261,15 +261,15 @@ impl<'a, 'p> Device<'a, 'p> {
         Ok(outcome)
     }
 
+    /// Programs and memories of all tiles, by position.
+    fn tiles(&self) -> impl IndexedParallelIterator<Item = (usize, (&TileProgram, &TileMemory))> {
+        let programs = self.program.package.tiles.par_iter();
+        programs.zip(&self.memories).enumerate()
+    }
+
     fn decode_rows(&self, index: u32) -> Result<Vec<Option<TimedRow>>, Faults> {
-        let tiles = self
-            .program
-            .package
-            .tiles
-            .par_iter()
-            .zip(&self.memories)
-            .enumerate();
-        let rows: Vec<Result<_, Fault>> = tiles
+        let rows: Vec<Result<_, Fault>> = self
+            .tiles()
             .map(|(tile, (program, memory))| {
                 let found = program
                     .rows
@@ -288,14 +288,7 @@ impl<'a, 'p> Device<'a, 'p> {
 
     /// Loaded code is still what was loaded: no landing, binding or kernel has overwritten it.
     fn check_code(&self) -> Result<(), Faults> {
-        let tiles = self
-            .program
-            .package
-            .tiles
-            .par_iter()
-            .zip(&self.memories)
-            .enumerate();
-        let changed = tiles.filter_map(|(tile, (program, memory))| {
+        let changed = self.tiles().filter_map(|(tile, (program, memory))| {
             let damaged = program.segments.iter().find(|segment| {
                 let length = u32::try_from(segment.bytes.len()).unwrap_or(u32::MAX);
                 memory.read(segment.address, length) != Ok(&*self.patches.code(program, segment))

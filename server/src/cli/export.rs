@@ -21,7 +21,7 @@ pub(super) fn run(args: &ExportArgs, io: &mut Io<'_>) -> Outcome {
     let options = ExportOptions {
         tiles: part::tiles(&args.part, &report)?,
         range: part::range(&args.part)?,
-        clock: clock(args.clock),
+        clock: clock(args.part.clock),
         time: match args.time {
             TimeArg::Cycles => TimeUnit::Cycles,
             TimeArg::Clock => TimeUnit::Clock,

@@ -66,6 +66,7 @@ mod tests {
         PartArgs {
             tiles: tiles.iter().map(|&it| it.to_owned()).collect(),
             range: range.map(str::to_owned),
+            ..PartArgs::default()
         }
     }
 

@@ -99,7 +99,7 @@ pub struct DiffArgs {
     pub markdown: bool,
 }
 
-/// Some tiles and cycles of a profile.
+/// Some tiles and cycles of a profile, on a clock.
 #[derive(Clone, Debug, Default, Args)]
 pub struct PartArgs {
     /// Physical tiles, such as 0-63,100; repeatable [default: all]
@@ -108,6 +108,12 @@ pub struct PartArgs {
     /// Cycles that a sample must touch, from the first to before the second [default: all]
     #[arg(long, value_name = "FIRST..END")]
     pub range: Option<String>,
+    #[command(flatten)]
+    #[expect(
+        missing_docs,
+        reason = "clap would print it as the help of the command"
+    )]
+    pub clock: ClockArgs,
 }
 
 /// Arguments of `profile-export`.
@@ -138,12 +144,6 @@ pub struct ExportArgs {
         reason = "clap would print it as the help of the command"
     )]
     pub part: PartArgs,
-    #[command(flatten)]
-    #[expect(
-        missing_docs,
-        reason = "clap would print it as the help of the command"
-    )]
-    pub clock: ClockArgs,
     /// Unit of timelines: cycles, or clock for real time
     #[arg(long, value_enum, value_name = "UNIT", default_value = "cycles")]
     pub time: TimeArg,
@@ -182,12 +182,6 @@ pub struct SliceArgs {
         reason = "clap would print it as the help of the command"
     )]
     pub part: PartArgs,
-    #[command(flatten)]
-    #[expect(
-        missing_docs,
-        reason = "clap would print it as the help of the command"
-    )]
-    pub clock: ClockArgs,
     /// Profile to write
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,

@@ -5,7 +5,8 @@ use std::path::Path;
 use analytics::clock::ClockKind;
 use analytics::profile::SampleKind;
 use analytics::query::{
-    Filter, GroupBy, MetadataFilter, Query, QueryError, QueryResult, SortKey, query,
+    Filter, GROUP_BY_NAMES, GroupBy, KIND_NAMES, MetadataFilter, Query, QueryError, QueryResult,
+    SortKey, kind_from_name, query,
 };
 use analytics::report::{query_json, query_text};
 use analytics::units::PhysicalTile;
@@ -86,7 +87,11 @@ fn meaning(args: &QueryArgs) -> Result<Query, CliError> {
         kernel: args.kernel.clone(),
         operation_contains: args.operation_contains.clone(),
         kind: args.kind.as_deref().map(kind).transpose()?,
-        metadata: args.metadata.iter().map(|text| metadata(text)).collect(),
+        metadata: args
+            .metadata
+            .iter()
+            .map(|text| MetadataFilter::parse(text))
+            .collect(),
         at: args.at,
         at_offset: args.at_offset,
     };
@@ -103,81 +108,43 @@ fn meaning(args: &QueryArgs) -> Result<Query, CliError> {
 }
 
 /// The clock in force.
-pub(super) fn clock(args: ClockArgs) -> ClockKind {
-    match args {
-        ClockArgs {
-            shared_clock: true, ..
-        } => ClockKind::Shared,
-        ClockArgs {
-            clock: ClockArg::Tile,
-            ..
-        } => ClockKind::Tile,
-        ClockArgs {
-            clock: ClockArg::Cropped,
-            ..
-        } => ClockKind::Cropped,
-        ClockArgs {
-            clock: ClockArg::Shared,
-            ..
-        } => ClockKind::Shared,
+pub(super) const fn clock(args: ClockArgs) -> ClockKind {
+    if args.shared_clock {
+        return ClockKind::Shared;
+    }
+    match args.clock {
+        ClockArg::Tile => ClockKind::Tile,
+        ClockArg::Cropped => ClockKind::Cropped,
+        ClockArg::Shared => ClockKind::Shared,
     }
 }
 
 fn group_by(args: &QueryArgs) -> Result<GroupBy, CliError> {
-    let found = match (args.group_by.as_str(), &args.metadata_key) {
-        ("metadata", Some(key)) => return Ok(GroupBy::Metadata(key.clone())),
-        ("metadata", None) => {
+    let found = GroupBy::from_name(&args.group_by, args.metadata_key.as_deref());
+    let found = found.map_err(|error| match error {
+        QueryError::MetadataKeyMissing => {
             let hint = "name it with --metadata-key NAME";
             let what = "grouping by metadata needs a metadata name";
-            return Err(CliError::user(what, "--group-by", hint));
+            CliError::user(what, "--group-by", hint)
         }
-        ("kernel", _) => GroupBy::Kernel,
-        ("operation", _) => GroupBy::Operation,
-        ("phase", _) => GroupBy::Phase,
-        ("tile", _) => GroupBy::Tile,
-        ("kind", _) => GroupBy::Kind,
-        (other, _) => {
-            let known = ["kind", "kernel", "operation", "phase", "tile", "metadata"];
-            return Err(unknown("grouping", other, "--group-by", known.into_iter()));
+        _ => {
+            let known = GROUP_BY_NAMES.into_iter();
+            unknown("grouping", &args.group_by, "--group-by", known)
         }
-    };
-    if args.metadata_key.is_some() {
-        let hint = "add --group-by metadata";
-        return Err(CliError::user(
-            "a metadata name without its grouping",
-            "--metadata-key",
-            hint,
-        ));
+    })?;
+    match (&found, &args.metadata_key) {
+        (GroupBy::Metadata(_), _) | (_, None) => Ok(found),
+        (_, Some(_)) => {
+            let hint = "add --group-by metadata";
+            let what = "a metadata name without its grouping";
+            Err(CliError::user(what, "--metadata-key", hint))
+        }
     }
-    Ok(found)
 }
 
 /// The sample kind with this name.
 pub(super) fn kind(text: &str) -> Result<SampleKind, CliError> {
-    match text {
-        "exchange" => Ok(SampleKind::Exchange),
-        "compute" => Ok(SampleKind::Compute),
-        "synchronization" | "sync" => Ok(SampleKind::Synchronization),
-        "idle" => Ok(SampleKind::Idle),
-        other => {
-            let known = ["exchange", "compute", "synchronization", "idle"];
-            Err(unknown("kind", other, "--kind", known.into_iter()))
-        }
-    }
-}
-
-/// `NAME` or `NAME=VALUE`; the value may hold further equals signs.
-fn metadata(text: &str) -> MetadataFilter {
-    match text.split_once('=') {
-        Some((name, value)) => MetadataFilter {
-            name: name.to_owned(),
-            value: Some(value.to_owned()),
-        },
-        None => MetadataFilter {
-            name: text.to_owned(),
-            value: None,
-        },
-    }
+    kind_from_name(text).map_err(|_unknown| unknown("kind", text, "--kind", KIND_NAMES.into_iter()))
 }
 
 /// A word that means nothing, with those that would.

@@ -15,7 +15,7 @@ pub(super) fn run(args: &SliceArgs, io: &mut Io<'_>) -> Outcome {
     let options = SliceOptions {
         tiles: part::tiles(&args.part, &report)?,
         range: part::range(&args.part)?,
-        clock: clock(args.clock),
+        clock: clock(args.part.clock),
     };
     let bytes = slice(&report, &options).map_err(|error| refused(&error, args))?;
     write_file(&args.output, &bytes)?;

@@ -6,7 +6,7 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
-use crate::engine::protocol::Request;
+use super::spent::keep_spent;
 use crate::engine::spent::SpentAsked;
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
@@ -22,31 +22,15 @@ use crate::timeline::stage::{follow_size, keep_painted};
 #[component]
 pub(crate) fn ChipMap() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let asked = Memo::new(move |_| {
-        let viewport = derived.viewport.get()?;
-        Some(SpentAsked {
-            clock: app.view.with(|view| view.clock),
-            from: viewport.span.from,
-            to: viewport.span.to,
-            tile_from: 0,
-            tile_to: viewport.tile_count,
-            focus: derived.ink.with(|ink| ink.focus()),
-            metric: app.view.with(|view| view.metric),
-        })
+    let state = keep_spent(move |viewport| SpentAsked {
+        clock: app.view.with(|view| view.clock),
+        from: viewport.span.from,
+        to: viewport.span.to,
+        tile_from: 0,
+        tile_to: viewport.tile_count,
+        focus: derived.ink.with(|ink| ink.focus()),
+        metric: app.view.with(|view| view.metric),
     });
-    Effect::new(move |_| {
-        if let Some(asked) = asked.get() {
-            app.ask(Request::Spent(asked));
-        }
-    });
-    let state = move || {
-        let answered = app.spent.with(|it| it.as_ref().map(|it| it.asked));
-        if answered == asked.get() {
-            "ready"
-        } else {
-            "pending"
-        }
-    };
     let pointed = RwSignal::new(None::<u32>);
     view! {
         <section class="figures" data-testid="chip-map" data-panel data-state=state>

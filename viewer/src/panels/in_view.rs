@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::engine::protocol::Request;
+use super::spent::keep_spent;
 use crate::engine::spent::{SpentAsked, SpentRow};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
@@ -36,32 +36,16 @@ const HEADINGS: [(&str, &str); 7] = [
 /// The table of the part in view.
 #[component]
 pub(crate) fn InView() -> impl IntoView {
-    let (app, derived) = (use_app(), use_derived());
-    let asked = Memo::new(move |_| {
-        let viewport = derived.viewport.get()?;
-        Some(SpentAsked {
-            clock: app.view.with(|view| view.clock),
-            from: viewport.span.from,
-            to: viewport.span.to,
-            tile_from: viewport.tiles.start,
-            tile_to: viewport.tiles.end,
-            focus: None,
-            metric: Metric::Compute,
-        })
+    let app = use_app();
+    let state = keep_spent(move |viewport| SpentAsked {
+        clock: app.view.with(|view| view.clock),
+        from: viewport.span.from,
+        to: viewport.span.to,
+        tile_from: viewport.tiles.start,
+        tile_to: viewport.tiles.end,
+        focus: None,
+        metric: Metric::Compute,
     });
-    Effect::new(move |_| {
-        if let Some(asked) = asked.get() {
-            app.ask(Request::Spent(asked));
-        }
-    });
-    let state = move || {
-        let answered = app.spent.with(|it| it.as_ref().map(|it| it.asked));
-        if answered == asked.get() {
-            "ready"
-        } else {
-            "pending"
-        }
-    };
     let rows = move || {
         let rows = app.spent.with(|it| it.as_ref().map(|it| it.rows.clone()));
         rows.unwrap_or_default()

@@ -9,6 +9,7 @@ pub(crate) mod kernel_table;
 pub(crate) mod landing;
 pub(crate) mod legend;
 pub(crate) mod lower;
+mod spent;
 pub(crate) mod summary;
 pub(crate) mod toolbar;
 pub(crate) mod tooltip;

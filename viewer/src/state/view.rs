@@ -61,14 +61,8 @@ impl Grouping {
     ];
 
     /// The name in links and in `profile-query --group-by`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Operation => "operation",
-            Self::Phase => "phase",
-            Self::Tile => "tile",
-            Self::Kind => "kind",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.to_query().name()
     }
 
     /// The heading of the first column.
@@ -126,14 +120,8 @@ impl KindFilter {
     ];
 
     /// The name in links; all but `all` are names of `profile-query --kind`.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::Exchange => "exchange",
-            Self::Synchronization => "synchronization",
-            Self::Idle => "idle",
-            Self::All => "all",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.to_query().map_or("all", SampleKind::name)
     }
 
     /// The kind of a query's filter.

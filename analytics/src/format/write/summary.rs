@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::intern::{StepFacts, length};
 use super::union::IntervalUnion;
+use crate::aggregate::lower_rank;
 use crate::format::error::WriteError;
 use crate::format::record::{self, kind};
 use crate::units::PhysicalTile;
@@ -88,8 +89,7 @@ impl Sums {
 
     /// Lower nearest rank, without interpolation.
     fn percentile(&self, percent: u64) -> u32 {
-        let last = self.samples.saturating_sub(1);
-        self.ranked(u64::try_from(u128::from(last) * u128::from(percent) / 100).unwrap_or(last))
+        self.ranked(lower_rank(self.samples.saturating_sub(1), percent))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Tests of the check: rows that break one rule each are refused.
 
-use analytics::units::TileId;
 use expect_test::{Expect, expect};
 use runtime::machine::isa::{self, Instruction};
 use runtime::machine::topology::Topology;
-use runtime::package::model::{Address, MemoryRange};
+use runtime::package::model::MemoryRange;
 
+use super::super::transfer::transfer;
 use super::super::{EncodedRow, ExchangeContext, Transfer, encode, schedule};
 use super::verify;
 
@@ -14,18 +14,6 @@ const CODE: [MemoryRange; TILES as usize] = [MemoryRange {
     address: 0x5_0000,
     bytes: 0x3000,
 }; TILES as usize];
-
-fn transfer(source: u16, at: Address, words: u32, destinations: &[(u16, Address)]) -> Transfer {
-    let destinations = destinations
-        .iter()
-        .map(|&(tile, at)| (TileId::new(tile), at));
-    Transfer {
-        source: TileId::new(source),
-        source_address: at,
-        words,
-        destinations: destinations.collect(),
-    }
-}
 
 /// Unicasts, multicasts, a loopback, controls that ride sends, merged ones, a chain.
 fn transfers() -> Vec<Transfer> {

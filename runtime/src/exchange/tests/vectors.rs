@@ -9,6 +9,7 @@ use super::assembler::{NEUTRAL, Register, Sent, Write, assemble};
 use super::scene::{ROW, Scene, load};
 use crate::exchange::row::Message;
 use crate::exchange::{Landing, PhaseContext, TimedRow, decode_row, resolve};
+use crate::fidelity::exchange::{FOUR_MESSAGES, MULTICAST, POINT_TO_POINT};
 use crate::machine::arch::TILES;
 use crate::machine::memory::TileMemory;
 use crate::machine::topology::Topology;
@@ -53,21 +54,8 @@ fn check(words: &[u32], expected: &Expect) {
 
 #[test]
 fn a_vendor_row_that_receives_four_messages_decodes() {
-    let words = [
-        0x6400_0082,
-        0x40A0_0032,
-        0xF660_0000,
-        0x0301_4048,
-        0xF660_0000,
-        0x0309_5000,
-        0xF660_0000,
-        0x0401_6000,
-        0xF720_0000,
-        0x1901_7000,
-        0x43A0_0000,
-    ];
     check(
-        &words,
+        FOUR_MESSAGES,
         &expect![[r#"
             Mux 0x82 @1
             Mux 0xc0 @53
@@ -85,137 +73,45 @@ fn a_vendor_row_that_receives_four_messages_decodes() {
 
 #[test]
 fn stand_alone_senders_decode() {
-    check(
-        &[0x4180_0003, 0x40A0_0086, 0x7840_0001, 0x43A0_0000],
-        &expect![[r#"
+    let expected = [
+        expect![[r#"
             send 3 from 0x60000 control 1 @135
             end 138, sync
         "#]],
-    );
-    check(
-        &[0x4180_0003, 0x40A0_003E, 0x7E60_0002, 0x43A0_0000],
-        &expect![[r#"
+        expect![[r#"
             send 52 from 0x60000 control 2 @63
             end 115, sync
         "#]],
-    );
-    check(
-        &[
-            0x4180_0003,
-            0x40A0_007D,
-            0x7FE0_0002,
-            0x7000_0002,
-            0x43A0_0000,
-        ],
-        &expect![[r#"
+        expect![[r#"
             send 65 from 0x60000 control 2 @126
             end 191, sync
         "#]],
-    );
-    check(
-        &[
-            0x4180_0003,
-            0x40A0_006C,
-            0x7FE0_0001,
-            0x766F_C001,
-            0x43A0_0000,
-        ],
-        &expect![[r#"
+        expect![[r#"
             send 4148 from 0x60000 control 1 @109
             end 4257, sync
         "#]],
-    );
+    ];
+    assert_eq!(POINT_TO_POINT.len(), expected.len());
+    for (&(_, _, _, sender, ..), expected) in POINT_TO_POINT.iter().zip(&expected) {
+        check(sender, expected);
+    }
 }
-
-/// Sender, receiver, items, the sender's row, the receiver's row without its source id, its end.
-type PointToPoint = (u16, u16, u32, &'static [u32], &'static [u32], u32);
-
-const POINT_TO_POINT: &[PointToPoint] = &[
-    (
-        0,
-        1286,
-        3,
-        &[0x4180_0003, 0x40A0_0086, 0x7840_0001, 0x43A0_0000],
-        &[
-            0x4180_0003,
-            0x641C_0000,
-            0x6400_8640,
-            0x6180_0000,
-            0x40A0_0007,
-            0x43A0_0000,
-        ],
-        173,
-    ),
-    (
-        736,
-        100,
-        52,
-        &[0x4180_0003, 0x40A0_003E, 0x7E60_0002, 0x43A0_0000],
-        &[
-            0x4180_0003,
-            0x641C_0000,
-            0x61D8_0000,
-            0x6400_0640,
-            0x40A0_0038,
-            0x43A0_0000,
-        ],
-        231,
-    ),
-    (
-        1286,
-        1471,
-        65,
-        &[
-            0x4180_0003,
-            0x40A0_007D,
-            0x7FE0_0002,
-            0x7000_0002,
-            0x43A0_0000,
-        ],
-        &[
-            0x4180_0003,
-            0x641C_0000,
-            0x6198_0000,
-            0x6403_0640,
-            0x40A0_0038,
-            0x43A0_0000,
-        ],
-        235,
-    ),
-    (
-        32,
-        0,
-        4148,
-        &[
-            0x4180_0003,
-            0x40A0_006C,
-            0x7FE0_0001,
-            0x766F_C001,
-            0x43A0_0000,
-        ],
-        &[
-            0x4180_0003,
-            0x641C_0000,
-            0x6198_0000,
-            0x67FF_C640,
-            0x40A0_0038,
-            0x43A0_0000,
-        ],
-        4318,
-    ),
-];
 
 #[test]
 fn stand_alone_rows_meet_on_the_fabric() {
     let topology = Topology::first_tiles(TILES);
-    for &(s, d, items, sender, receiver, end) in POINT_TO_POINT {
+    for &(s, d, items, sender, receiver, [_, end]) in POINT_TO_POINT {
         let mut receiver = receiver.to_vec();
         receiver[1] |= topology.physical(TileId::new(s)).get();
         let mut rows = vec![None; usize::from(TILES)];
         rows[usize::from(s)] = Some(decoded(sender, 0, 0x6_0000));
         rows[usize::from(d)] = Some(decoded(&receiver, 0x9_0000, 0));
         let outcome = resolve(PhaseContext::default(), &rows, &topology).expect("a published pair");
-        assert_eq!(outcome.horizons[usize::from(d)], end, "{s} to {d}");
+        assert_eq!(
+            u64::from(outcome.horizons[usize::from(d)]),
+            end,
+            "{s} to {d}"
+        );
         // The select is at event 113 in all of these rows.
         let event = 113 + topology.landing_delay(TileId::new(d));
         let expected = Landing {
@@ -236,25 +132,14 @@ fn stand_alone_rows_meet_on_the_fabric() {
 fn stand_alone_multicast_rows_meet_on_the_fabric() {
     let topology = Topology::first_tiles(TILES);
     let mut rows = vec![None; usize::from(TILES)];
-    rows[0] = Some(decoded(
-        &[0x4180_0003, 0x40A0_0016, 0x7840_0003, 0x43A0_0000],
-        0,
-        0x6_0000,
-    ));
-    let receiver = [
-        0x4180_0003,
-        0x6400_0000,
-        0x6400_8640,
-        0x6181_4000,
-        0x40A0_0007,
-        0x43A0_0000,
-    ];
-    rows[274] = Some(decoded(&receiver, 0, 0));
-    rows[1286] = Some(decoded(&receiver, 0, 0));
+    let (sender, receiver, end) = MULTICAST;
+    rows[0] = Some(decoded(sender, 0, 0x6_0000));
+    rows[274] = Some(decoded(receiver, 0, 0));
+    rows[1286] = Some(decoded(receiver, 0, 0));
     let outcome =
         resolve(PhaseContext::default(), &rows, &topology).expect("a published multicast");
     for d in [274, 1286] {
-        assert_eq!(outcome.horizons[d], 61);
+        assert_eq!(u64::from(outcome.horizons[d]), end);
         let landing = outcome.landings[d][0];
         assert_eq!(
             (landing.event, landing.items, landing.address),

@@ -2,6 +2,7 @@
 
 use analytics::units::Cycles;
 
+use crate::fidelity::pointwise::REDUCTIONS;
 use crate::kernels::{Basis, Generation, basis, cycles, workers};
 use crate::package::MemoryClass::{Interleaved, Standard};
 use crate::package::{KernelSpec, MemoryClass};
@@ -18,16 +19,7 @@ fn gemm(rows: u32, inner: u32, columns: u32, coefficients: MemoryClass) -> Kerne
 
 #[test]
 fn reductions_cost_exactly_what_was_measured() {
-    let measured = [
-        (8, 2, 360),
-        (56, 2, 438),
-        (1472, 2, 2700),
-        (2208, 4, 4974),
-        (1472, 4, 3444),
-        (576, 15, 3090),
-        (2208, 28, 18_222),
-    ];
-    for (elements, partials, expected) in measured {
+    for &(partials, elements, expected) in REDUCTIONS {
         let spec = KernelSpec::ReduceSumF16 { partials, elements };
         for generation in Generation::ALL {
             assert_eq!(cycles(&spec, generation), Cycles::new(expected), "{spec:?}");

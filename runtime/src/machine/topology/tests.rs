@@ -1,6 +1,7 @@
 //! Published vectors and population figures of the mapping and the routes.
 
 use super::*;
+use crate::fidelity::routes::{HISTOGRAM, ROUTES, TILES_OF};
 
 fn physical(logical: u16) -> u32 {
     default_physical(TileId::new(logical)).get()
@@ -8,24 +9,7 @@ fn physical(logical: u16) -> u32 {
 
 #[test]
 fn logical_order_snakes_through_the_columns() {
-    let vectors = [
-        (0, 0),
-        (1, 2),
-        (2, 64),
-        (3, 66),
-        (46, 1409),
-        (47, 1411),
-        (90, 1),
-        (92, 4),
-        (100, 260),
-        (274, 9),
-        (736, 32),
-        (781, 1442),
-        (900, 613),
-        (1286, 53),
-        (1471, 63),
-    ];
-    for (logical, expected) in vectors {
+    for &(logical, expected) in TILES_OF {
         assert_eq!(physical(logical), expected, "logical {logical}");
     }
     let sum: u64 = (0..TILES)
@@ -66,41 +50,6 @@ fn mappings_with_a_fault_name_it() {
         })
     );
 }
-
-/// Source, destination, displacement, mux, events from departure to landing.
-const ROUTES: &[(u16, u16, i32, i32, i32)] = &[
-    (0, 0, 1, -29, 24),
-    (0, 1, 2, -28, 25),
-    (1, 0, 1, -29, 24),
-    (0, 2, 1, -31, 24),
-    (0, 3, 2, -30, 25),
-    (2, 0, 1, -27, 26),
-    (0, 46, 5, -69, 28),
-    (0, 47, 4, -70, 27),
-    (46, 0, -5, 19, 72),
-    (0, 92, 7, -28, 25),
-    (0, 274, 17, -23, 30),
-    (0, 1286, 13, -23, 30),
-    (0, 1471, 2, -28, 25),
-    (1471, 0, 1, -13, 40),
-    (32, 0, 1, 3, 56),
-    (100, 736, 41, 1, 54),
-    (736, 100, -41, 49, 110),
-    (736, 900, -11, -34, 37),
-    (900, 736, 11, -4, 49),
-    (1286, 1471, -10, -14, 39),
-    (735, 736, -1, -29, 24),
-    (736, 736, -1, -29, 24),
-    (500, 1000, 1, 1, 64),
-    // A published table prints 42 events here, the negated S - T; mux and row give 53 - 43 + 2*20.
-    (1000, 500, 1, -43, 50),
-    (1401, 33, -4, -22, 63),
-    (45, 1427, 2, -28, 69),
-    (90, 136, 1, -78, 19),
-    (781, 0, -47, 112, 165),
-    (90, 92, 1, -34, 19),
-    (781, 44, -47, 68, 165),
-];
 
 fn landing(source: PhysicalTile, destination: PhysicalTile) -> i32 {
     let delay = i32::try_from(landing_delay(destination)).expect("delays are short");
@@ -169,12 +118,7 @@ fn routes_match_the_figures_of_the_whole_population() {
     assert_eq!((muxes[0], muxes[muxes.len() - 1]), (-78, 112));
     assert_eq!(muxes[muxes.len() / 2], -12);
     assert_eq!(sum, -21_396_992);
-    assert_eq!(
-        histogram,
-        [
-            322, 267_076, 688_298, 706_238, 318_642, 131_330, 45_356, 9_108, 414
-        ]
-    );
+    assert_eq!(histogram, HISTOGRAM);
     assert_eq!(
         east * 2,
         u32::from(TILES).pow(2),
