@@ -9,8 +9,8 @@ use thiserror::Error;
 use crate::machine::memory::OutOfRange;
 
 pub(crate) use bindings::{OutputError, load, read_outputs};
-pub(crate) use values::nearest_f16;
 pub use values::{TensorValues, values};
+pub(crate) use values::{narrow_f32, nearest_f16};
 
 /// Why the host could not make, write or read a tensor.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]

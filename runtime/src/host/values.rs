@@ -109,7 +109,7 @@ pub fn values(tensor: &Tensor) -> Result<TensorValues, HostError> {
     let source = Source::new(tensor);
     Ok(match tensor.dtype {
         DType::F16 => TensorValues::F16(collect(elements, |i| nearest_f16(source.at(i)))),
-        DType::F32 => TensorValues::F32(collect(elements, |i| narrow(source.at(i)))),
+        DType::F32 => TensorValues::F32(collect(elements, |i| narrow_f32(source.at(i)))),
         DType::F143 => TensorValues::F143(collect(elements, |i| f143::encode(source.at(i)))),
     })
 }
@@ -126,7 +126,7 @@ fn collect<T: Send>(elements: u64, value: impl Fn(u64) -> T + Sync) -> Vec<T> {
 /// F64 to F16, to nearest, ties to even, rounded once on every processor: `half` may go through
 /// F32, where a value just beside a tie becomes the tie.
 pub(crate) fn nearest_f16(value: f64) -> f16 {
-    let single = narrow(value);
+    let single = narrow_f32(value);
     if !single.is_finite() || f64::from(single) == value {
         return f16::from_f32(single);
     }
@@ -135,11 +135,12 @@ pub(crate) fn nearest_f16(value: f64) -> f16 {
     f16::from_f32(f32::from_bits((single.to_bits() - toward_zero) | 1))
 }
 
+/// F64 to F32, to nearest, ties to even.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "rounds to nearest, as F32 tensors do"
 )]
-const fn narrow(value: f64) -> f32 {
+pub(crate) const fn narrow_f32(value: f64) -> f32 {
     value as f32
 }
 

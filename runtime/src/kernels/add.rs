@@ -1,7 +1,7 @@
 //! F16 add, dense or with a right operand that the rows share.
 
 use super::generation::{Cost, Generation};
-use super::half_math;
+use super::half_math::Lane;
 use super::kernel::Kernel;
 use super::operands::{Operand, matrix, multiple, read, write};
 use super::pointwise::Rows;
@@ -67,10 +67,8 @@ impl Kernel for Add {
         };
         let mut values = call.halves(1, rows.elements())?;
         let right = call.halves(2, rows.width)?;
-        for row in values.chunks_exact_mut(rows.width) {
-            for (value, &right) in row.iter_mut().zip(&right) {
-                *value = half_math::add(*value, right);
-            }
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = Lane::new(&call.rounder, 0, at).add(*value, right[at % rows.width]);
         }
         rows.store(call, &values, padding)
     }

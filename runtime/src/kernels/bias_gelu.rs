@@ -1,7 +1,7 @@
 //! GeLU after a bias add, in F16 arithmetic; results F16 or F143.
 
 use super::generation::{Cost, Generation};
-use super::half_math;
+use super::half_math::Lane;
 use super::kernel::Kernel;
 use super::operands::{Operand, matrix, multiple, output_bytes, output_error, read, write};
 use super::pointwise::Rows;
@@ -96,10 +96,10 @@ impl Kernel for BiasGelu {
         let padding = rows.padding(call, &[1])?;
         let mut values = call.halves(1, rows.elements())?;
         let bias = call.halves(2, rows.width)?;
-        for row in values.chunks_exact_mut(rows.width) {
-            for (value, &bias) in row.iter_mut().zip(&bias) {
-                *value = half_math::gelu(half_math::add(*value, bias));
-            }
+        for (at, value) in values.iter_mut().enumerate() {
+            let mut lane = Lane::new(&call.rounder, 0, at);
+            let sum = lane.add(*value, bias[at % rows.width]);
+            *value = lane.gelu(sum);
         }
         rows.store(call, &values, padding)
     }

@@ -1,7 +1,7 @@
 //! GeLU, tanh form, in F16 arithmetic; results F16 or F143.
 
 use super::generation::{Basis, Cost, Generation};
-use super::half_math;
+use super::half_math::Lane;
 use super::kernel::Kernel;
 use super::operands::{Operand, matrix, multiple, output_bytes, output_error, read, write};
 use super::pointwise::Rows;
@@ -94,8 +94,8 @@ impl Kernel for Gelu {
         let rows = Rows::new(self.rows, self.width, self.output);
         let padding = rows.padding(call, &[1])?;
         let mut values = call.halves(1, rows.elements())?;
-        for value in &mut values {
-            *value = half_math::gelu(*value);
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = Lane::new(&call.rounder, 0, at).gelu(*value);
         }
         rows.store(call, &values, padding)
     }

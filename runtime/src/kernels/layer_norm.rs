@@ -3,7 +3,7 @@
 use half::f16;
 
 use super::generation::{Basis, Cost, Generation};
-use super::half_math;
+use super::half_math::Lane;
 use super::kernel::Kernel;
 use super::operands::{
     Operand, matrix, multiple, output_bytes, output_error, positive, read, write,
@@ -14,6 +14,9 @@ use super::tile::{F16, F32, Ranges, TileCall, size};
 use super::workers::parts;
 use crate::package::{LayerNorm, LayerNormApply, LayerNormMoments, Output};
 
+/// Numbers of the two instructions that round to F16: the residual add and the result.
+const RESIDUAL: u64 = 0;
+const RESULT: u64 = 1;
 /// Bytes of a row's moments.
 const MOMENTS: usize = 2 * F32;
 /// F143 results: each row, and 24 elements of a row, packed or not. Published fit; the pair form of
@@ -147,8 +150,8 @@ fn rows_of(call: &mut TileCall<'_>, rows: &Rows, add: bool) -> Result<Input, Vio
     let mut values = call.halves(sources[0], rows.elements())?;
     if add {
         let residual = call.halves(3, rows.elements())?;
-        for (value, residual) in values.iter_mut().zip(residual) {
-            *value = half_math::add(*value, residual);
+        for (at, (value, residual)) in values.iter_mut().zip(residual).enumerate() {
+            *value = Lane::new(&call.rounder, RESIDUAL, at).add(*value, residual);
         }
         let words = padding_words(&padding, row_bytes / 4);
         call.store_halves(1, &values, words)?;
@@ -188,7 +191,7 @@ fn normalise(
         let moments = moments(row, values);
         for ((&x, &gain), &shift) in values.iter().zip(&gain).zip(&shift) {
             let value = moments.apply(x, gain, shift);
-            out.push(call.rounder.round(value, out.len() as u64));
+            out.push(Lane::new(&call.rounder, RESULT, out.len()).round(value));
         }
     }
     let padding = rows.words_of_rows(&input.padding);

@@ -15,7 +15,7 @@ const LAUNCH: u64 = 282;
 const BLOCK_BUNDLES: u64 = 11;
 const PARTIAL_BUNDLES: u64 = 2;
 
-/// out[n] = ((p0 + p1) + p2) + …, each sum rounded to F16.
+/// out[n] = ((p0 + p1) + p2) + …, each sum rounded to F16 as the run rounds.
 pub(crate) struct ReduceSum {
     pub(crate) partials: u32,
     pub(crate) elements: u32,
@@ -64,7 +64,7 @@ impl Kernel for ReduceSum {
             })?
         };
         let values = call.halves(1, all)?;
-        let sum = call.engine.sum(&values, elements);
+        let sum = call.engine.sum(&values, elements, &call.rounder);
         Ok(call.store_halves(0, &sum, padding)?)
     }
 }

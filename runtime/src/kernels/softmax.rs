@@ -2,8 +2,9 @@
 
 use half::f16;
 
+use super::amp::Rounder;
 use super::generation::{Cost, Generation};
-use super::half_math;
+use super::half_math::Lane;
 use super::kernel::Kernel;
 use super::operands::{Operand, matrix, multiple, output_error, positive, read, write};
 use super::pointwise::narrow;
@@ -168,14 +169,23 @@ impl Softmax {
         }
     }
 
-    /// One row: its weights and its scaled maximum and sum.
-    fn row(&self, scores: &[f16], weights: &mut [f16], at: impl Fn(usize) -> usize) -> [f32; 2] {
+    /// One row: its weights and its scaled maximum and sum. Each weight is rounded twice, as the
+    /// scaled difference and as the exponential; maximum and sum are F32.
+    fn row(
+        &self,
+        scores: &[f16],
+        weights: &mut [f16],
+        rounder: &Rounder,
+        at: impl Fn(usize) -> usize,
+    ) -> [f32; 2] {
         let (keys, scale) = (self.keys as usize, self.scale.get());
         let score = |key: usize| scores[at(key)].to_f32();
         let maximum = (0..keys).map(score).fold(f32::NEG_INFINITY, f32::max);
         let mut sum = 0.0;
         for key in 0..keys {
-            let weight = half_math::exp(half_math::rounded((score(key) - maximum) * scale));
+            let mut lane = Lane::new(rounder, 0, at(key));
+            let exponent = lane.round((score(key) - maximum) * scale);
+            let weight = lane.exp(exponent);
             sum += weight.to_f32();
             weights[at(key)] = weight;
         }
@@ -233,7 +243,7 @@ impl Kernel for Softmax {
                 continue;
             }
             let at = |key: usize| (key / panel * rows + row) * panel + key % panel;
-            states.push(Some(self.row(&scores, &mut weights, at)));
+            states.push(Some(self.row(&scores, &mut weights, &call.rounder, at)));
         }
         let is_padding: Vec<bool> = states.iter().map(Option::is_none).collect();
         self.store_weights(call, &weights, &is_padding)?;

@@ -7,13 +7,14 @@ use crate::exchange::Untested;
 use crate::kernels::Generation;
 use crate::machine::arch;
 
-/// How the AMP unit rounds its F32 accumulator to F16.
+/// How instructions round their results to F16 and F143.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rounding {
     /// To nearest, ties to even.
     #[default]
     NearestEven,
-    /// Stochastic; the random bits are a hash of seed, tile, call, panel and element.
+    /// Stochastic; the random bits are a hash of seed, tile, call, panel and element. Kernels
+    /// without panels number their instructions instead.
     Stochastic,
 }
 
@@ -55,7 +56,7 @@ pub struct RunOptions {
     pub timing_only: bool,
     /// Start with SRAM full of NaN, so that a value made of what was never written shows.
     pub poison: bool,
-    /// How GEMM results are rounded.
+    /// How F16 and F143 results are rounded.
     pub rounding: Rounding,
     /// Kernel generation; `None` takes the package's.
     pub generation: Option<Generation>,

@@ -50,7 +50,7 @@ impl Engine {
                 for (half, left) in halves.iter().enumerate() {
                     (self.block)(left, &coefficients(&right[block..], half), &mut acc);
                 }
-                self.finish(&acc, out, rounder, (panel, first));
+                self.finish(acc.as_flattened(), out, rounder, (panel, first));
             }
         }
     }

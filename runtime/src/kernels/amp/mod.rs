@@ -100,7 +100,7 @@ impl Engine {
                 let out = &mut out[first..first + rows * PANEL];
                 self.start(out, &mut acc, accumulate || panel > 0);
                 (self.block)(&wide, &coefficients, &mut acc);
-                self.finish(&acc, out, rounder, (panel, first));
+                self.finish(acc.as_flattened(), out, rounder, (panel, first));
             }
         }
     }
@@ -117,32 +117,31 @@ impl Engine {
     /// Rounds the sums of a panel whose first output has this index.
     fn finish(
         &self,
-        acc: &[[f32; PANEL]],
+        sums: &[f32],
         out: &mut [f16],
         rounder: &Rounder,
         (panel, first): (usize, usize),
     ) {
         match rounder {
-            Rounder::NearestEven => (self.round)(acc.as_flattened(), out),
-            Rounder::Stochastic { .. } => {
-                rounder.round_panel(acc.as_flattened(), out, panel, first);
-            }
+            Rounder::NearestEven => (self.round)(sums, out),
+            Rounder::Stochastic { .. } => rounder.round_panel(sums, out, panel, first),
         }
     }
 
-    /// Sum of packed partials of `elements` each, in order, rounded to F16 after each add. A sum of
-    /// two F16 that is rounded to F32 on the way has the same F16 bits.
-    pub(crate) fn sum(&self, partials: &[f16], elements: usize) -> Vec<f16> {
+    /// Sum of packed partials of `elements` each, in order, rounded to F16 after each add: the adds
+    /// are numbered like the panels of a product. To nearest, a sum of two F16 that is rounded to
+    /// F32 on the way has the same F16 bits.
+    pub(crate) fn sum(&self, partials: &[f16], elements: usize, rounder: &Rounder) -> Vec<f16> {
         let mut partials = partials.chunks_exact(elements);
         let mut sum = partials.next().unwrap_or_default().to_vec();
         let (mut wide, mut next) = (vec![0.0; elements], vec![0.0; elements]);
-        for partial in partials {
+        for (add, partial) in partials.enumerate() {
             (self.widen)(&sum, &mut wide);
             (self.widen)(partial, &mut next);
             for (left, right) in wide.iter_mut().zip(&next) {
                 *left += right;
             }
-            (self.round)(&wide, &mut sum);
+            self.finish(&wide, &mut sum, rounder, (add, 0));
         }
         sum
     }

@@ -35,7 +35,13 @@ impl Rounder {
 
     /// One F32 result to F16; element `element` of its output.
     pub(crate) fn round(&self, value: f32, element: u64) -> f16 {
-        let random = self.draw(0, element);
+        self.round_step(value, 0, element)
+    }
+
+    /// The F32 result of one of several instructions that make an output element to F16. The
+    /// number of the instruction stands where that of the panel does in products.
+    pub(crate) fn round_step(&self, value: f32, instruction: u64, element: u64) -> f16 {
+        let random = self.draw(instruction, element);
         let rounded = random.map_or_else(|| f16::from_f32(value), |bits| stochastic(value, bits));
         canonical(rounded)
     }

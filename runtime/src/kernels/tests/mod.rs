@@ -4,6 +4,7 @@ mod costs;
 mod execute;
 mod numbers;
 mod padding;
+mod stochastic;
 
 use half::f16;
 
