@@ -206,6 +206,19 @@ pub(crate) fn on_one_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     pool.expect("a thread").install(work)
 }
 
+/// Seed and number of the mutations of a long run, which `MUTATION_SEED` and `MUTATION_COUNT` cut
+/// into pieces.
+pub(crate) fn long_run() -> (u64, u32) {
+    let number = |name: &str, usual| {
+        std::env::var(name).map_or(usual, |text| {
+            text.parse().expect("a number in the environment")
+        })
+    };
+    let count = number("MUTATION_COUNT", 500_000);
+    let count = u32::try_from(count).expect("fewer than 2^32 mutations");
+    (number("MUTATION_SEED", 2), count)
+}
+
 #[test]
 fn damaged_rows_are_refused_or_deliver_what_is_declared() {
     let accepted = on_one_thread(|| mutate(1, 10_000));
@@ -215,5 +228,6 @@ fn damaged_rows_are_refused_or_deliver_what_is_declared() {
 #[test]
 #[ignore = "half a million mutations take minutes"]
 fn half_a_million_damaged_rows_are_refused_or_deliver_what_is_declared() {
-    on_one_thread(|| mutate(2, 500_000));
+    let (seed, count) = long_run();
+    on_one_thread(|| mutate(seed, count));
 }

@@ -6,7 +6,7 @@ use analytics::units::{Cycles, TileId};
 
 use super::block::{add_exchange, package, repeat};
 use crate::exchange::decode_row;
-use crate::exchange::tests::mutation::{Draw, on_one_thread};
+use crate::exchange::tests::mutation::{Draw, long_run, on_one_thread};
 use crate::exchange::tests::plain;
 use crate::machine::memory::TileMemory;
 use crate::machine::topology::Topology;
@@ -223,5 +223,6 @@ fn damaged_packages_are_refused_or_deliver_what_they_declare() {
 #[test]
 #[ignore = "half a million mutations take minutes"]
 fn half_a_million_damaged_packages_are_refused_or_deliver_what_they_declare() {
-    on_one_thread(|| mutate(2, 500_000));
+    let (seed, count) = long_run();
+    on_one_thread(|| mutate(seed, count));
 }
