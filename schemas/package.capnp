@@ -340,6 +340,19 @@ struct CallTemplate {
     # By the supervisor, 16 bits at a time; a multiple of 2. Operands: out, source.
     stageInterleavedBytes @57 :UInt32;
     # From standard to interleaved memory; a multiple of 8. Operands: out, source.
+
+    # Since 3.1.
+    mergeAll :group {
+      # All blocks of online softmax in one pass. Operands: out, then block and row state of each part.
+      rows @58 :UInt32;
+      columns @59 :UInt32;
+      # Value columns V, even.
+      padded @60 :UInt32;
+      # Columns of a block, a multiple of 16.
+      parts @61 :UInt32;
+      # 2..=92.
+      halfOutput @62 :Bool;
+    }
   }
 }
 

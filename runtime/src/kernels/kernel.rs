@@ -100,6 +100,7 @@ macro_rules! with_kernel {
             Spec::LayerNormApply($kernel) => $body,
             Spec::Softmax($kernel) => $body,
             Spec::Merge($kernel) => $body,
+            Spec::MergeAll($kernel) => $body,
             Spec::Cast($kernel) => $body,
             Spec::Rearrange($kernel) => $body,
             Spec::CopyRows($kernel) => $body,

@@ -44,10 +44,10 @@ struct Operands {
 }
 
 /// Scaled maximum, sum and accumulators of a row.
-struct Running {
-    maximum: f32,
-    sum: f32,
-    values: Vec<f32>,
+pub(super) struct Running {
+    pub(super) maximum: f32,
+    pub(super) sum: f32,
+    pub(super) values: Vec<f32>,
 }
 
 impl Running {
@@ -88,64 +88,38 @@ impl Merge {
 
     /// Whether a row is padding in the block, its row state and, where it is read, the state.
     fn is_padding(&self, call: &TileCall<'_>, row: usize) -> Result<bool, Violation> {
-        let Operands {
-            state,
-            block,
-            row_state,
-            ..
-        } = self.operand_indices();
-        let (panel, columns) = (STATE as usize, self.columns as usize);
-        let rows = self.rows as usize;
-        let lanes = panel / F16;
-        let range = |operand, offset: usize, bytes, stride, count| Ranges {
-            first: call.address(operand) + size(offset),
-            bytes,
-            stride,
-            count,
-        };
-        let (full, rest) = (columns / lanes, columns % lanes);
-        let mut ranges = vec![
-            range(block, row * panel, panel, rows * panel, full),
-            range(
-                block,
-                (full * rows + row) * panel,
-                rest * F16,
-                0,
-                usize::from(rest > 0),
-            ),
-            range(row_state, row * panel, STATE_USED, 0, 1),
-        ];
-        if let (Some(state), false) = (state, self.first) {
+        let operands = self.operand_indices();
+        let mut ranges = self.block().ranges(call, row);
+        if let (Some(state), false) = (operands.state, self.first) {
             let bytes = self.state_row();
-            ranges.push(range(state, row * bytes, bytes, 0, 1));
+            ranges.push(Ranges {
+                first: call.address(state) + size(row * bytes),
+                bytes,
+                stride: 0,
+                count: 1,
+            });
         }
         call.is_padding(row, &ranges)
     }
 
+    const fn block(&self) -> Block {
+        let operands = self.operand_indices();
+        Block {
+            rows: self.rows as usize,
+            columns: self.columns as usize,
+            padded: self.padded as usize,
+            values: operands.block,
+            row_state: operands.row_state,
+        }
+    }
+
     /// The block's rows with their states, and the running result merged into them.
     fn merged(&self, call: &TileCall<'_>) -> Result<Vec<Running>, Violation> {
-        let (rows, columns, lanes) = (
-            self.rows as usize,
-            self.columns as usize,
-            STATE as usize / F16,
-        );
-        let operands = self.operand_indices();
-        let block = call.halves(operands.block, rows * self.padded as usize)?;
-        let states = call.floats(operands.row_state, rows * STATE as usize / F32)?;
-        let mut running = Vec::with_capacity(rows);
-        for row in 0..rows {
-            let value = |column: usize| {
-                block[(column / lanes * rows + row) * lanes + column % lanes].to_f32()
-            };
-            running.push(Running {
-                maximum: states[row * STATE as usize / F32],
-                sum: states[row * STATE as usize / F32 + 1],
-                values: (0..columns).map(value).collect(),
-            });
-        }
-        let (Some(state), false) = (operands.state, self.first) else {
+        let running = self.block().read(call)?;
+        let (Some(state), false) = (self.operand_indices().state, self.first) else {
             return Ok(running);
         };
+        let (rows, columns) = (self.rows as usize, self.columns as usize);
         let stored = call.floats(state, rows * (columns + 2))?;
         let stored = stored.chunks_exact(columns + 2).map(|row| Running {
             maximum: row[0],
@@ -157,6 +131,88 @@ impl Merge {
             .map(|(stored, block)| stored.merge(block))
             .collect())
     }
+}
+
+/// A block of weights · values with the row states of its softmax, as operands of a call.
+pub(super) struct Block {
+    pub(super) rows: usize,
+    /// Columns that count.
+    pub(super) columns: usize,
+    pub(super) padded: usize,
+    /// Operand with the F16 values, in AMP-left panels.
+    pub(super) values: usize,
+    /// Operand with the row states.
+    pub(super) row_state: usize,
+}
+
+impl Block {
+    /// What a row occupies, its state included.
+    pub(super) fn ranges(&self, call: &TileCall<'_>, row: usize) -> Vec<Ranges> {
+        let panel = STATE as usize;
+        let lanes = panel / F16;
+        let range = |operand, offset: usize, bytes, stride, count| Ranges {
+            first: call.address(operand) + size(offset),
+            bytes,
+            stride,
+            count,
+        };
+        let (full, rest) = (self.columns / lanes, self.columns % lanes);
+        vec![
+            range(self.values, row * panel, panel, self.rows * panel, full),
+            range(
+                self.values,
+                (full * self.rows + row) * panel,
+                rest * F16,
+                0,
+                usize::from(rest > 0),
+            ),
+            range(self.row_state, row * panel, STATE_USED, 0, 1),
+        ]
+    }
+
+    /// The rows with their states.
+    pub(super) fn read(&self, call: &TileCall<'_>) -> Result<Vec<Running>, Violation> {
+        let (rows, lanes) = (self.rows, STATE as usize / F16);
+        let block = call.halves(self.values, rows * self.padded)?;
+        let states = call.floats(self.row_state, rows * STATE as usize / F32)?;
+        let running = (0..rows).map(|row| {
+            let value = |column: usize| {
+                block[(column / lanes * rows + row) * lanes + column % lanes].to_f32()
+            };
+            Running {
+                maximum: states[row * STATE as usize / F32],
+                sum: states[row * STATE as usize / F32 + 1],
+                values: (0..self.columns).map(value).collect(),
+            }
+        });
+        Ok(running.collect())
+    }
+}
+
+/// Writes the quotients of rows, row-major [R, V], as F16 or F32.
+pub(super) fn store_quotients(
+    call: &mut TileCall<'_>,
+    operand: usize,
+    running: &[Running],
+    padding: &[bool],
+    half_output: bool,
+) -> Result<(), Violation> {
+    let quotients = running
+        .iter()
+        .flat_map(|row| row.values.iter().map(|value| value / row.sum));
+    let columns = running.first().map_or(0, |row| row.values.len());
+    let element = if half_output { F16 } else { F32 };
+    let words = padding_words(padding, columns * element);
+    if half_output {
+        let rounder = call.rounder;
+        let values: Vec<_> = (0..)
+            .zip(quotients)
+            .map(|(at, value)| rounder.round(value, at))
+            .collect();
+        return Ok(call.store_halves(operand, &values, words)?);
+    }
+    let values: Vec<f32> = quotients.collect();
+    Ok(call.store_floats(operand, &values, words)?)
 }
 
 /// The words of padded rows.
@@ -242,20 +298,6 @@ impl Kernel for Merge {
             let words = padding_words(&padding, self.state_row());
             return Ok(call.store_floats(operands.state.unwrap_or(0), &values, words)?);
         };
-        let quotients = running
-            .iter()
-            .flat_map(|row| row.values.iter().map(|value| value / row.sum));
-        let element = if self.half_output { F16 } else { F32 };
-        let words = padding_words(&padding, self.columns as usize * element);
-        if self.half_output {
-            let rounder = call.rounder;
-            let values: Vec<_> = (0..)
-                .zip(quotients)
-                .map(|(at, value)| rounder.round(value, at))
-                .collect();
-            return Ok(call.store_halves(out, &values, words)?);
-        }
-        let values: Vec<f32> = quotients.collect();
-        Ok(call.store_floats(out, &values, words)?)
+        store_quotients(call, out, &running, &padding, self.half_output)
     }
 }

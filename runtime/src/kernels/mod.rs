@@ -5,6 +5,7 @@
 
 mod add;
 mod amp;
+mod arguments;
 mod bias_gelu;
 mod cast;
 mod copy;
@@ -15,6 +16,7 @@ mod half_math;
 mod kernel;
 mod layer_norm;
 mod merge;
+mod merge_all;
 mod operands;
 mod pointwise;
 mod rearrange;
@@ -30,6 +32,7 @@ use analytics::units::Cycles;
 use crate::package::KernelSpec;
 
 pub(crate) use amp::{Engine, Rounder};
+pub use arguments::{Arguments, arguments};
 pub(crate) use gemm::amp_point_cycles;
 pub use generation::{Basis, Cost, Generation, UnknownGeneration};
 use kernel::Kernel as _;

@@ -198,6 +198,27 @@ pub struct Merge {
     pub half_output: bool,
 }
 
+/// Most blocks that one [`MergeAll`] takes: those of a head with a tile for each.
+pub const MERGE_PARTS_MAX: u32 = 92;
+
+/// Merges all blocks of weights · values of some rows in one pass, in F32, and divides by the sum.
+///
+/// Blocks and row states are laid out as in [`Merge`]. Operands: out, row-major [R, V], then block
+/// and row state of each part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MergeAll {
+    /// Rows R.
+    pub rows: u32,
+    /// Value columns V, even.
+    pub columns: u32,
+    /// Columns P of a block, a multiple of 16.
+    pub padded: u32,
+    /// Blocks, 2..=[`MERGE_PARTS_MAX`].
+    pub parts: u32,
+    /// out is F16 instead of F32.
+    pub half_output: bool,
+}
+
 /// A change of element type. Operands: out, source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cast {
@@ -338,6 +359,8 @@ pub enum KernelSpec {
     Softmax(Softmax),
     /// Merge of online softmax.
     Merge(Merge),
+    /// Merge of all blocks of online softmax at once.
+    MergeAll(MergeAll),
     /// Change of element type.
     Cast(Cast),
     /// Change of element order.

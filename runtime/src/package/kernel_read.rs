@@ -3,7 +3,7 @@
 use super::PackageError;
 use super::kernel::{
     Add, BiasGelu, Cast, CopyRows, Gelu, Gemm, KernelSpec, LayerNorm, LayerNormApply,
-    LayerNormMoments, MemoryClass, Merge, Order, Output, Rearrange, Scalar, Softmax,
+    LayerNormMoments, MemoryClass, Merge, MergeAll, Order, Output, Rearrange, Scalar, Softmax,
 };
 use super::package_capnp as schema;
 use super::read::Read;
@@ -63,16 +63,12 @@ pub(super) fn kernel(kernel: schema::call_template::kernel::Reader<'_>) -> Read<
         }),
         Which::Softmax(it) => softmax(it)?,
         Which::Merge(it) => merge(it),
+        Which::MergeAll(it) => merge_all(it),
         Which::Cast(it) => KernelSpec::Cast(cast(it)?),
         Which::Rearrange(it) => rearrange(it)?,
         Which::ZeroFillBytes(bytes) => KernelSpec::ZeroFill { bytes },
         Which::CopyBytes(bytes) => KernelSpec::Copy { bytes },
-        Which::CopyRows(copy) => KernelSpec::CopyRows(CopyRows {
-            rows: copy.get_rows(),
-            bytes: copy.get_bytes(),
-            out_stride: copy.get_out_stride(),
-            source_stride: copy.get_source_stride(),
-        }),
+        Which::CopyRows(it) => copy_rows(it),
         Which::CopyWordsBytes(bytes) => KernelSpec::CopyWords { bytes },
         Which::CopyHalvesBytes(bytes) => KernelSpec::CopyHalves { bytes },
         Which::StageInterleavedBytes(bytes) => KernelSpec::StageInterleaved { bytes },
@@ -136,6 +132,16 @@ fn merge(it: schema::call_template::kernel::merge::Reader<'_>) -> KernelSpec {
     })
 }
 
+fn merge_all(it: schema::call_template::kernel::merge_all::Reader<'_>) -> KernelSpec {
+    KernelSpec::MergeAll(MergeAll {
+        rows: it.get_rows(),
+        columns: it.get_columns(),
+        padded: it.get_padded(),
+        parts: it.get_parts(),
+        half_output: it.get_half_output(),
+    })
+}
+
 fn cast(it: schema::call_template::kernel::cast::Reader<'_>) -> Read<Cast> {
     use schema::CastKind;
     let (kind, rows, elements, scale) = (
@@ -181,6 +187,15 @@ fn rearrange(it: schema::call_template::kernel::rearrange::Reader<'_>) -> Read<K
         columns: it.get_columns(),
         stride: it.get_stride(),
     }))
+}
+
+fn copy_rows(it: schema::call_template::kernel::copy_rows::Reader<'_>) -> KernelSpec {
+    KernelSpec::CopyRows(CopyRows {
+        rows: it.get_rows(),
+        bytes: it.get_bytes(),
+        out_stride: it.get_out_stride(),
+        source_stride: it.get_source_stride(),
+    })
 }
 
 pub(super) const fn class(class: schema::MemoryClass) -> MemoryClass {

@@ -1,7 +1,8 @@
 //! Kernel calls to their wire form.
 
 use super::kernel::{
-    Cast, Gemm, KernelSpec, LayerNorm, MemoryClass, Merge, Order, Output, Rearrange, Softmax,
+    Cast, Gemm, KernelSpec, LayerNorm, MemoryClass, Merge, MergeAll, Order, Output, Rearrange,
+    Softmax,
 };
 use super::package_capnp as schema;
 
@@ -47,6 +48,7 @@ pub(super) fn kernel(mut out: Kernel<'_>, spec: &KernelSpec) {
         | KernelSpec::LayerNormApply(_) => norm(out, spec),
         KernelSpec::Softmax(it) => softmax(out.init_softmax(), it),
         KernelSpec::Merge(it) => merge(out.init_merge(), it),
+        KernelSpec::MergeAll(it) => merge_all(out.init_merge_all(), it),
         KernelSpec::Cast(it) => cast(out.init_cast(), it),
         KernelSpec::Rearrange(it) => rearrange(out.init_rearrange(), it),
         KernelSpec::ZeroFill { bytes } => out.set_zero_fill_bytes(bytes),
@@ -127,6 +129,14 @@ fn merge(mut out: schema::call_template::kernel::merge::Builder<'_>, it: Merge) 
     out.set_padded(it.padded);
     out.set_first(it.first);
     out.set_last(it.last);
+    out.set_half_output(it.half_output);
+}
+
+fn merge_all(mut out: schema::call_template::kernel::merge_all::Builder<'_>, it: MergeAll) {
+    out.set_rows(it.rows);
+    out.set_columns(it.columns);
+    out.set_padded(it.padded);
+    out.set_parts(it.parts);
     out.set_half_output(it.half_output);
 }
 

@@ -37,7 +37,7 @@ pub use validate::{FlatItem, flatten, validate};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"IPUEXE02");
 /// Format generation that this build writes, and the newest it reads.
 pub const FORMAT_MAJOR: u16 = 3;
-const FORMAT_MINOR: u16 = 0;
+const FORMAT_MINOR: u16 = 1;
 
 /// Most delivery destinations in one package: 2^25. A few bytes can stand for many of them, so the
 /// reader needs a bound of its own.

@@ -292,6 +292,13 @@ fn attention() -> Vec<KernelSpec> {
             half_output,
         }));
     }
+    kernels.push(KernelSpec::MergeAll(MergeAll {
+        rows: 3,
+        columns: 72,
+        padded: 80,
+        parts: 6,
+        half_output: true,
+    }));
     kernels
 }
 
@@ -373,6 +380,13 @@ fn extents_that_no_kernel_has_are_refused() {
             last: false,
             half_output: true,
         })),
+        broken(KernelSpec::MergeAll(MergeAll {
+            rows: 1,
+            columns: 2,
+            padded: 16,
+            parts: u32::MAX,
+            half_output: true,
+        })),
         broken(KernelSpec::Rearrange(Rearrange {
             order: Order::PackLeft,
             matrices: 1,
@@ -387,6 +401,7 @@ fn extents_that_no_kernel_has_are_refused() {
         width is 3, no positive multiple of 2
         scale is 16, outside -16..=15
         half output is asked of a merge that is not the last
+        parts is 4294967295, outside 2..=92
         stride is 6, less than the 8 columns"#]]
     .assert_eq(&found.join("\n"));
 }

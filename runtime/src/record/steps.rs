@@ -218,6 +218,7 @@ impl<'a> Steps<'a> {
         step.estimate = sum(template, count);
         if self.is_fine {
             step.metadata.extend(operand_pairs(template, first));
+            step.metadata.extend(argument_pairs(template));
             return writer.step(&step);
         }
         self.remember(writer, key, &step)
@@ -385,4 +386,15 @@ fn operand_pairs(template: &CallTemplate, call: &Call) -> Pairs {
         pairs.push((format!("{name}_operand"), operand.name.to_owned()));
     }
     pairs
+}
+
+/// The scalar arguments of a call, `argument_0` on, each with its name.
+fn argument_pairs(template: &CallTemplate) -> impl Iterator<Item = (String, String)> + use<> {
+    let arguments = kernels::arguments(&template.kernel).into_iter().enumerate();
+    arguments.flat_map(|(index, (name, value))| {
+        [
+            (format!("argument_{index}"), value),
+            (format!("argument_{index}_name"), name.to_owned()),
+        ]
+    })
 }

@@ -199,6 +199,14 @@ fn step_granularity_adds_operands_and_transfers() {
         input_1_address=0x90000
         input_1_bytes=512
         input_1_operand=right
+        argument_0=2
+        argument_0_name=rows
+        argument_1=16
+        argument_1_name=inner
+        argument_2=16
+        argument_2_name=columns
+        argument_3=false
+        argument_3_name=accumulate
     "#]],
     );
 }
@@ -438,6 +446,7 @@ fn the_header_says_simulated_with_which_constants() {
             superstep_basis=mean of eleven published C600 overheads, 229 to 295
             timing_only=false
             poison=false
+            untested_encodings=refused
             assumed=split of the superstep overhead into release and exit
             assumed=a sample costs nothing beyond the superstep overhead and sample_cycles
             assumed=route formula of the vendor's fabric model, never time-stamped

@@ -35,6 +35,8 @@ pub(crate) struct Device<'a, 'p> {
     /// Outcomes of exchanges inside Repeats, which run again.
     kept: Vec<Option<Arc<ExchangeOutcome>>>,
     patches: Patches,
+    /// Cycles of each tile in kernels whose cost is assumed.
+    pub(crate) assumed: Vec<Cycles>,
     pub(crate) recorder: Option<Recorder<'a>>,
     pub(crate) phases: Vec<PhaseReport>,
 }
@@ -77,6 +79,7 @@ impl<'a, 'p> Device<'a, 'p> {
             calls_made: vec![0; tiles],
             kept: vec![None; package.exchanges.len()],
             patches: Patches::new(package),
+            assumed: vec![Cycles::ZERO; tiles],
             recorder: None,
             phases: Vec::new(),
         })
@@ -322,6 +325,9 @@ impl<'a, 'p> Device<'a, 'p> {
             let cycles = kernels + Cycles::new(sampling);
             longest = longest.max(cycles);
             *now += cycles.get();
+        }
+        for (assumed, calls) in self.assumed.iter_mut().zip(&calls) {
+            *assumed = *assumed + program.assumed_cost(calls);
         }
         let active = calls.iter().filter(|calls| !calls.is_empty()).count();
         self.phases.push(PhaseReport {

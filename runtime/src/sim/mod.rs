@@ -129,6 +129,7 @@ pub fn run(
     Ok(RunReport {
         outputs,
         total_cycles: cropped_span(&starts, &ends),
+        assumed_cycles: device.assumed.into_iter().max().unwrap_or(Cycles::ZERO),
         clock_hz,
         phases: device.phases,
         memory_high_water: footprint(&program),

@@ -2,6 +2,7 @@
 
 use super::options::{Rounding, RunOptions};
 use super::program::Program;
+use crate::exchange::Untested;
 use crate::kernels::Basis;
 
 /// Name and value of each, in a fixed order.
@@ -10,6 +11,10 @@ pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(St
     let rounding = match options.rounding {
         Rounding::NearestEven => "nearest-even",
         Rounding::Stochastic => "stochastic",
+    };
+    let untested = match options.untested {
+        Untested::Refuse => "refused",
+        Untested::Allow => "allowed",
     };
     let kernels = |basis| match program.kernels_of(basis).join(" ") {
         symbols if symbols.is_empty() => "none".to_owned(),
@@ -28,6 +33,7 @@ pub(crate) fn parameters(program: &Program<'_>, options: &RunOptions) -> Vec<(St
         ),
         ("timing_only", options.timing_only.to_string()),
         ("poison", options.poison.to_string()),
+        ("untested_encodings", untested.to_owned()),
         (
             "assumed",
             "split of the superstep overhead into release and exit".to_owned(),

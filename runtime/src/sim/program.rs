@@ -27,6 +27,8 @@ pub(crate) struct Program<'a> {
     pub(crate) buffers: Buffers<'a>,
     /// Cost of one call of each template.
     costs: Vec<Cycles>,
+    /// Whether no measurement stands behind that cost.
+    is_assumed: Vec<bool>,
     /// Exchange epoch of each flat position.
     epochs: Vec<u32>,
 }
@@ -43,6 +45,11 @@ impl<'a> Program<'a> {
             .iter()
             .map(|template| kernels::cycles(&template.kernel, generation))
             .collect();
+        let is_assumed = package
+            .call_templates
+            .iter()
+            .map(|template| kernels::basis(&template.kernel, generation) == Basis::Assumed)
+            .collect();
         let program = Self {
             package,
             topology,
@@ -51,6 +58,7 @@ impl<'a> Program<'a> {
             flat,
             generation,
             costs,
+            is_assumed,
         };
         program.check_assumed(options)?;
         program.check_calls()?;
@@ -73,6 +81,14 @@ impl<'a> Program<'a> {
     /// Cycles of one call.
     pub(crate) fn cost(&self, call: &Call) -> Cycles {
         self.costs[call.template as usize]
+    }
+
+    /// Cycles of the calls whose cost is assumed.
+    pub(crate) fn assumed_cost(&self, calls: &[Call]) -> Cycles {
+        let assumed = calls
+            .iter()
+            .filter(|call| self.is_assumed[call.template as usize]);
+        assumed.map(|call| self.cost(call)).sum()
     }
 
     /// The exchange epoch of a flat position.

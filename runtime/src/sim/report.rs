@@ -96,6 +96,9 @@ pub struct RunReport {
     pub outputs: Vec<OutputTensor>,
     /// The cropped span: from the last tile's start to the last tile's end.
     pub total_cycles: Cycles,
+    /// Cycles in kernels whose cost is assumed, of the tile that has the most; a total with any is
+    /// no claim.
+    pub assumed_cycles: Cycles,
     /// Tile clock in hertz that the profile carries.
     pub clock_hz: u64,
     /// Executed schedule items in order.

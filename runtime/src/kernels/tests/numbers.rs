@@ -8,7 +8,7 @@ use crate::kernels::{Engine, Rounder, execute as execute_call, operands};
 use crate::machine::memory::TileMemory;
 use crate::package::{
     Add, Address, BiasGelu, Cast, Gelu, Gemm, KernelSpec, LayerNorm, LayerNormApply,
-    LayerNormMoments, MemoryClass, Merge, Order, Output, Rearrange, Scalar, Softmax,
+    LayerNormMoments, MemoryClass, Merge, MergeAll, Order, Output, Rearrange, Scalar, Softmax,
 };
 
 /// Places for operands, each in an element of its own.
@@ -484,6 +484,59 @@ fn merged_blocks_equal_attention_over_all_keys() {
                 let found = f64::from(found[row * columns + column]);
                 close(found, expected, 0.004, "attention");
             }
+        }
+    }
+}
+
+#[test]
+fn one_pass_over_all_blocks_equals_attention_over_all_keys() {
+    let (rows, columns) = (7_usize, 18_usize);
+    let blocks = [(32, 32_u32), (33, 32), (34, 9)].map(|(seed, keys)| Block {
+        x: scores(rows, 32, seed),
+        v: values(32 * 32, seed + 50),
+        keys,
+    });
+    let mut memory = TileMemory::new();
+    let mut places = vec![AT[6]];
+    for (part, block) in (0..).zip(&blocks) {
+        let softmax = KernelSpec::Softmax(Softmax {
+            rows: 7,
+            keys: block.keys,
+            padded: 32,
+            scale: Scalar::new(SCALE),
+            output: Output::F16,
+        });
+        let (weights, product) = (AT[0] + 0x1000 * part, AT[2] + 0x1000 * part);
+        put(&mut memory, AT[1], &block.x);
+        run(&softmax, &[weights, AT[1]], &mut memory).unwrap();
+        let gemm = KernelSpec::GemmF16 {
+            rows: 7,
+            inner: 32,
+            columns: 32,
+            accumulate: false,
+            coefficients: MemoryClass::Interleaved,
+        };
+        put(&mut memory, AT[3], &block.v);
+        run(&gemm, &[product, weights, AT[3]], &mut memory).unwrap();
+        places.extend([product, weights + 7 * 32 * 2]);
+    }
+    for half_output in [false, true] {
+        let merge = KernelSpec::MergeAll(MergeAll {
+            rows: 7,
+            columns: 18,
+            padded: 32,
+            parts: 3,
+            half_output,
+        });
+        run(&merge, &places, &mut memory).unwrap();
+        let found = if half_output {
+            get(&memory, AT[6], rows * columns)
+        } else {
+            get_floats(&memory, AT[6], rows * columns)
+        };
+        for (at, &found) in found.iter().enumerate() {
+            let expected = exact_attention(&blocks, rows, at / columns, at % columns);
+            close(found.into(), expected, 0.004, "attention");
         }
     }
 }

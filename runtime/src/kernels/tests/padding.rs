@@ -5,8 +5,8 @@ use crate::fault::FaultRule;
 use crate::kernels::operands;
 use crate::machine::memory::TileMemory;
 use crate::package::{
-    Add, Address, BiasGelu, Cast, Gelu, KernelSpec, LayerNorm, LayerNormMoments, Merge, Order,
-    Output, Rearrange, Scalar, Softmax,
+    Add, Address, BiasGelu, Cast, Gelu, KernelSpec, LayerNorm, LayerNormMoments, Merge, MergeAll,
+    Order, Output, Rearrange, Scalar, Softmax,
 };
 
 const AT: [Address; 6] = [0x8_0000, 0x9_0000, 0xA_0000, 0xB_0000, 0xC_0000, 0xD_0000];
@@ -97,6 +97,18 @@ fn attention_and_orders() -> Vec<Case> {
                 half_output: true,
             }),
             &[1, 2],
+            &[],
+            ROW_BYTES,
+        ),
+        (
+            KernelSpec::MergeAll(MergeAll {
+                rows,
+                columns: 16,
+                padded: 16,
+                parts: 2,
+                half_output: true,
+            }),
+            &[1, 2, 3, 4],
             &[],
             ROW_BYTES,
         ),
