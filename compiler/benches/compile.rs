@@ -26,6 +26,7 @@ fn compilations(criterion: &mut Criterion) {
             operands: OperandPolicy::Sharded,
             clock_hz: 1_500_000_000,
             kernel_generation: Generation::default(),
+            allow_assumed_kernels: false,
             attention: AttentionStrategy::Auto,
             plan_constraints: constraints
                 .filter_map(|text| PlanConstraint::parse(text).ok())

@@ -8,7 +8,7 @@ use std::ops::Range;
 use analytics::units::{Bytes, Elements};
 use analytics::work::{Precision, add, fill, gelu, gemm, rearrange, reduction, softmax};
 use runtime::package::{
-    CallTemplate, CopyRows, KernelSpec, MemoryClass, Merge, Order, Rearrange, Softmax,
+    CallTemplate, CopyRows, KernelSpec, MemoryClass, Merge, MergeAll, Order, Rearrange, Softmax,
 };
 
 use crate::layout::{Block, LANES, View, boxes::logical_elements};
@@ -150,6 +150,23 @@ pub(crate) fn merge_call(spec: &Merge) -> CallTemplate {
     CallTemplate {
         kernel: KernelSpec::Merge(*spec),
         symbol: format!("attention_merge_{step}_v{columns}"),
+        metadata: metadata("merge", &format!("{rows}x{columns}")),
+        estimate: None,
+    }
+}
+
+/// The template of a merge of all partial attention results at once; how much of it is useful is
+/// unknown.
+pub(crate) fn merge_all_call(spec: &MergeAll) -> CallTemplate {
+    let MergeAll {
+        rows,
+        columns,
+        parts,
+        ..
+    } = *spec;
+    CallTemplate {
+        kernel: KernelSpec::MergeAll(*spec),
+        symbol: format!("attention_merge_all_p{parts}_v{columns}"),
         metadata: metadata("merge", &format!("{rows}x{columns}")),
         estimate: None,
     }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod assumed;
 mod attempt;
 mod error;
 pub mod exchange;
@@ -103,7 +104,10 @@ fn attempt(
             arena: &arena,
         })
     })?;
-    let report = CompileReport::new(&plan, &program, &exchanges, &package);
+    let report = CompileReport {
+        assumed_kernels: assumed::check(&package, options)?,
+        ..CompileReport::new(&plan, &program, &exchanges, &package)
+    };
     Ok(Compiled {
         package,
         timings: Timings::default(),

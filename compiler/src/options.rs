@@ -77,6 +77,9 @@ pub struct Options {
     pub clock_hz: u64,
     /// Dated set of kernel costs.
     pub kernel_generation: runtime::kernels::Generation,
+    /// Plan with kernels whose cost no measurement stands behind; without it a package that would
+    /// call one is refused.
+    pub allow_assumed_kernels: bool,
     /// Which plans of attention are considered.
     pub attention: AttentionStrategy,
     /// Forced parts of the plan, at most one an operation.

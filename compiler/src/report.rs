@@ -36,6 +36,8 @@ pub struct CompileReport {
     pub tile_bytes_max: Bytes,
     /// Largest table of encoded rows of one tile.
     pub row_bytes_max: Bytes,
+    /// Symbols of the kernels whose cost is assumed; totals of a run with any are no claim.
+    pub assumed_kernels: Vec<String>,
 }
 
 /// What one exchange moves.
@@ -74,6 +76,7 @@ impl CompileReport {
             exchanges: exchanges.iter().map(exchange).collect(),
             tile_bytes_max: lower::tile_bytes_max(package),
             row_bytes_max: lower::row_bytes_max(package),
+            assumed_kernels: Vec::new(),
         }
     }
 }

@@ -177,6 +177,13 @@ fn operand_bytes(spec: &KernelSpec) -> Vec<u32> {
             vec![scores + 32 * spec.rows, scores]
         }
         KernelSpec::Merge(spec) => merge_bytes(&spec),
+        KernelSpec::MergeAll(spec) => {
+            let element = if spec.half_output { 2 } else { 4 };
+            let part = [2 * spec.rows * spec.padded, 32 * spec.rows];
+            let parts = std::iter::repeat_n(part, spec.parts as usize).flatten();
+            let out = element * spec.rows * spec.columns;
+            std::iter::once(out).chain(parts).collect()
+        }
         KernelSpec::Rearrange(spec) if spec.order == Order::PackLeft => {
             let padded = spec.columns.next_multiple_of(16);
             vec![2 * spec.rows * padded, 2 * spec.rows * spec.stride]

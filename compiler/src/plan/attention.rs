@@ -6,7 +6,9 @@ use std::fmt;
 
 use analytics::units::Cycles;
 use runtime::kernels::{Generation, cycles};
-use runtime::package::{CopyRows, KernelSpec, MemoryClass, Merge, Output, Scalar, Softmax};
+use runtime::package::{
+    CopyRows, KernelSpec, MERGE_PARTS_MAX, MemoryClass, Merge, MergeAll, Output, Scalar, Softmax,
+};
 
 use crate::graph::{Graph, Operation, OperationKind, Scale, ValueId};
 use crate::layout::{Groups, LANES, LineAxis, UNIT_BYTES, View};
@@ -22,6 +24,8 @@ use super::{PlanError, shared_rows};
 pub enum Family {
     /// Query blocks × key blocks, softmax on each rectangle, merge by rows.
     Split,
+    /// The same with a merge of all partial results in one pass, whose cost is assumed.
+    SplitOnePass,
     /// Query rows × nothing: every tile of a stream sees all keys, in blocks of 64 with a running
     /// merge.
     Flash,
@@ -35,6 +39,7 @@ impl Family {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Split => "split",
+            Self::SplitOnePass => "split-one-pass",
             Self::Flash => "flash",
             Self::Materialized => "materialized",
         }
@@ -260,6 +265,11 @@ pub(super) fn rank(
             .map(|pick| (vec![pick], 1))
             .map_err(|lack| refusal(operation, &problem, tiles, lack));
     }
+    let families: &[Family] = if options.allow_assumed_kernels {
+        &[Family::Split, Family::SplitOnePass]
+    } else {
+        &[Family::Split]
+    };
     let mut picks = Vec::new();
     for queries in 1..=problem.queries.min(tiles / problem.streams.max(1)) {
         for keys in 1..=problem.key_groups().min(tiles / problem.streams / queries) {
@@ -268,17 +278,24 @@ pub(super) fn rank(
             if wasteful(problem.queries, queries) || wasteful(problem.key_groups(), keys) {
                 continue;
             }
-            tried += 1;
-            let plan = AttentionPlan {
-                operation: index,
-                family: Family::Split,
-                queries,
-                keys,
-            };
-            let memory = memory(&problem, &plan);
-            match memory.check() {
-                Ok(()) => picks.push(price(&problem, &plan, options.kernel_generation, &memory)),
-                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
+            for &family in families {
+                if family == Family::SplitOnePass && !(2..=MERGE_PARTS_MAX).contains(&keys) {
+                    continue;
+                }
+                tried += 1;
+                let plan = AttentionPlan {
+                    operation: index,
+                    family,
+                    queries,
+                    keys,
+                };
+                let memory = memory(&problem, &plan);
+                match memory.check() {
+                    Ok(()) => {
+                        picks.push(price(&problem, &plan, options.kernel_generation, &memory));
+                    }
+                    Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
+                }
             }
         }
     }
@@ -411,12 +428,27 @@ pub(crate) const fn merge(
     }
 }
 
+/// The merge of all partial results at once.
+pub(crate) const fn merge_all(problem: &AttentionProblem, rows: u32, parts: u32) -> MergeAll {
+    MergeAll {
+        rows,
+        columns: problem.width,
+        padded: problem.panels() * LANES,
+        parts,
+        half_output: true,
+    }
+}
+
 fn merge_cycles(
     problem: &AttentionProblem,
     plan: &AttentionPlan,
     at: &Rectangle,
     generation: Generation,
 ) -> Cycles {
+    if plan.family == Family::SplitOnePass {
+        let merge = merge_all(problem, at.merged_rows, plan.keys);
+        return cycles(&KernelSpec::MergeAll(merge), generation);
+    }
     let one = |part| {
         let merge = merge(problem, at.merged_rows, (part, plan.keys));
         cycles(&KernelSpec::Merge(merge), generation)

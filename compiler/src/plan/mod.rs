@@ -27,7 +27,7 @@ use crate::layout::LANES;
 use crate::options::{OperandPolicy, PredictedCycles};
 
 pub use attention::{AttentionPlan, Family};
-pub(crate) use attention::{AttentionProblem, merge, own_copy, softmax};
+pub(crate) use attention::{AttentionProblem, merge, merge_all, own_copy, softmax};
 pub use constraint::PlanConstraint;
 pub(crate) use pointwise::{add, gelu, layer_norm};
 pub use problem::{Cell, Grid, Operand, Orientation, Problem};

@@ -53,7 +53,7 @@ pub(super) fn pick(
 const fn resident_keys(plan: &AttentionPlan) -> u32 {
     match plan.family {
         Family::Flash => KEY_BLOCK,
-        Family::Split | Family::Materialized => KEY_BLOCK * plan.keys,
+        Family::Split | Family::SplitOnePass | Family::Materialized => KEY_BLOCK * plan.keys,
     }
 }
 
@@ -68,7 +68,7 @@ fn predicted(
     let (keys, width) = (resident_keys(plan), problem.panels() * LANES);
     let (rounds, class) = match plan.family {
         Family::Flash => (plan.keys, MemoryClass::Interleaved),
-        Family::Split | Family::Materialized => (1, MemoryClass::Standard),
+        Family::Split | Family::SplitOnePass | Family::Materialized => (1, MemoryClass::Standard),
     };
     let gemm = |inner, columns| {
         let gemm = KernelSpec::GemmF16 {

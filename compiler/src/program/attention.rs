@@ -6,10 +6,12 @@ use std::sync::Arc;
 use runtime::package::MemoryClass;
 
 use crate::graph::{Graph, Operation};
-use crate::instrument::{GemmShape, copy_rows_call, gemm_call, merge_call, softmax_call};
+use crate::instrument::{
+    GemmShape, copy_rows_call, gemm_call, merge_all_call, merge_call, softmax_call,
+};
 use crate::layout::{Block, LANES, Order, UNIT_BYTES, split};
 use crate::options::OperandPolicy;
-use crate::plan::{AttentionPlan, AttentionProblem, PlanError, own_copy};
+use crate::plan::{AttentionPlan, AttentionProblem, Family, PlanError, own_copy};
 
 use super::build::{Builder, Title};
 use super::operand::{Arrival, PANEL_TAIL, Want, arrive, host};
@@ -357,11 +359,22 @@ impl Run<'_> {
         for each in owned {
             let count = each.rows.end - each.rows.start;
             let state_bytes = (count * (width + 2) * 4).next_multiple_of(UNIT_BYTES);
-            let state = builder.buffer(each.at.tile, state_bytes, state_label);
             let bytes = (count * width * 2).next_multiple_of(UNIT_BYTES);
             let result = builder.buffer(each.at.tile, bytes, label);
             results.push(result);
             let parts = self.plan.keys;
+            if self.plan.family == Family::SplitOnePass {
+                let spec = crate::plan::merge_all(&self.problem, count, parts);
+                let each_part = each.blocks.iter().zip(&each.states);
+                let operands = each_part.flat_map(|(&block, &state)| [block, state]);
+                calls.push(Call {
+                    tile: each.at.tile,
+                    template: builder.template(merge_all_call(&spec)),
+                    operands: std::iter::once(start(result)).chain(operands).collect(),
+                });
+                continue;
+            }
+            let state = builder.buffer(each.at.tile, state_bytes, state_label);
             for (part, (&block, &row_state)) in (0..).zip(each.blocks.iter().zip(&each.states)) {
                 let spec = crate::plan::merge(&self.problem, count, (part, parts));
                 let mut operands = Vec::new();

@@ -34,7 +34,7 @@ pub fn expand(graph: &Graph, plan: &Plan, policy: OperandPolicy) -> Result<Progr
             let operation = &graph.operations()[each.operation()];
             match each {
                 OperationPlan::Attention(plan) => {
-                    if plan.family == Family::Split {
+                    if matches!(plan.family, Family::Split | Family::SplitOnePass) {
                         expand_attention(&mut builder, graph, plan, policy)?;
                     } else {
                         expand_shared_rows(&mut builder, graph, plan)?;

@@ -1,6 +1,8 @@
 //! The compiler as a whole, with the simulated device behind it.
 
 #[cfg(test)]
+mod assumed;
+#[cfg(test)]
 mod determinism;
 #[cfg(test)]
 mod interpret;

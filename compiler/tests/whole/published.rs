@@ -9,7 +9,7 @@ use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::{PlanConstraint, plan};
 use compiler::program::{Program, Work, expand};
 use runtime::kernels::{Generation, cycles};
-use runtime::package::CallTemplate;
+use runtime::package::{CallTemplate, KernelSpec};
 
 use crate::support::options;
 
@@ -229,4 +229,112 @@ fn the_mlp_has_the_published_efficiencies() {
 /// Useful FLOPs of all products.
 fn gemm_flops(program: &Program) -> u64 {
     sums(program, |call| call.symbol.starts_with("gemm")).useful / 2
+}
+
+/// Cycles of the calls of a group on its busiest tile.
+fn busiest(program: &Program, is_member: impl Fn(&CallTemplate) -> bool) -> u64 {
+    let mut sums = vec![0; usize::from(program.tiles)];
+    for step in &program.steps {
+        let Work::Compute { calls, .. } = &step.work else {
+            continue;
+        };
+        for call in calls {
+            let template = &program.templates[call.template as usize];
+            if is_member(template) {
+                let cost = cycles(&template.kernel, Generation::G20260907);
+                sums[usize::from(call.tile)] += cost.get();
+            }
+        }
+    }
+    sums.into_iter().max().unwrap_or(0)
+}
+
+/// A group: name, which calls, its published cycles on the critical tile.
+type Group = (&'static str, fn(&CallTemplate) -> bool, u64);
+
+/// Each group's cycles are within 5 % of the published budget.
+fn check_groups(program: &Program, groups: &[Group]) {
+    let mut text = String::new();
+    for &(name, is_member, published) in groups {
+        let found = busiest(program, is_member);
+        let signed = i128::from(found) - i128::from(published);
+        let hundredths = signed * 10_000 / i128::from(published);
+        writeln!(
+            text,
+            "{name:<28} {found:>7} cycles (published {published:>7}), {hundredths:>5} hundredths \
+             of 1 %"
+        )
+        .unwrap();
+        assert!(found.abs_diff(published) * 100 <= published * 5, "{text}");
+    }
+    print!("{text}");
+}
+
+fn is_core_gemm(call: &CallTemplate) -> bool {
+    call.symbol.starts_with("gemm") && !is_gemm(call, "k384_c16")
+}
+
+const PROJECTION_GEMMS: Group = ("projections", |call| is_gemm(call, "k384_c16"), 3 * 15_270);
+
+#[test]
+fn flash_has_the_published_cycles_by_kernel() {
+    let program = published("siglip-attention-benchmark", Flash, &PROJECTIONS);
+    let groups: [Group; 5] = [
+        PROJECTION_GEMMS,
+        ("GEMMs", is_core_gemm, 99_216),
+        ("softmax", |call| call.symbol.starts_with("softmax"), 46_794),
+        (
+            "merge",
+            |call| call.symbol.starts_with("attention_merge"),
+            39_648,
+        ),
+        (
+            "reductions",
+            |call| call.symbol.starts_with("reduce"),
+            11_376,
+        ),
+    ];
+    check_groups(&program, &groups);
+}
+
+#[test]
+fn materialized_attention_has_the_published_cycles_by_kernel() {
+    let program = published("siglip-attention-benchmark", Materialized, &PROJECTIONS);
+    let groups: [Group; 5] = [
+        PROJECTION_GEMMS,
+        ("GEMMs", is_core_gemm, 108_108),
+        ("softmax", |call| call.symbol.starts_with("softmax"), 40_326),
+        (
+            "merge",
+            |call| call.symbol.starts_with("attention_merge"),
+            2_466,
+        ),
+        (
+            "reductions",
+            |call| call.symbol.starts_with("reduce"),
+            11_376,
+        ),
+    ];
+    check_groups(&program, &groups);
+}
+
+#[test]
+fn the_mlp_has_the_published_cycles_by_kernel() {
+    let program = published("siglip-mlp-benchmark", Auto, &MLP);
+    let groups: [Group; 5] = [
+        ("up", |call| is_gemm(call, "k144_c48"), 44_142),
+        ("down", |call| is_gemm(call, "k160_c64"), 45_734),
+        ("GeLU", |call| call.symbol.starts_with("gelu"), 12_060),
+        ("sum of 8", |call| partials(call) == 8, 7_182),
+        ("sum of 27", |call| partials(call) == 27, 4_818),
+    ];
+    check_groups(&program, &groups);
+}
+
+/// Partials of a reduction; 0 for anything else.
+fn partials(call: &CallTemplate) -> u32 {
+    match call.kernel {
+        KernelSpec::ReduceSumF16 { partials, .. } => partials,
+        _ => 0,
+    }
 }

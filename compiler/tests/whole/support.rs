@@ -19,6 +19,7 @@ pub(crate) fn options(tiles: u16, operands: OperandPolicy) -> Options {
         operands,
         clock_hz: 1_500_000_000,
         kernel_generation: Generation::default(),
+        allow_assumed_kernels: false,
         attention: AttentionStrategy::Auto,
         plan_constraints: Vec::new(),
         flags: Vec::new(),

@@ -327,7 +327,7 @@ impl<'a, 'p> Device<'a, 'p> {
             *now += cycles.get();
         }
         for (assumed, calls) in self.assumed.iter_mut().zip(&calls) {
-            *assumed = *assumed + program.assumed_cost(calls);
+            *assumed += program.assumed_cost(calls);
         }
         let active = calls.iter().filter(|calls| !calls.is_empty()).count();
         self.phases.push(PhaseReport {

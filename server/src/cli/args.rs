@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use super::device::DeviceArgs;
 pub use super::fidelity::FidelityArgs;
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
 pub use super::profile_args::{
@@ -146,6 +147,9 @@ pub struct PlanArgs {
     /// Dated set of kernel costs [default: the newest]
     #[arg(long, value_name = "DATE")]
     pub kernel_generation: Option<String>,
+    /// Plan with kernels whose cost no measurement stands behind
+    #[arg(long)]
+    pub allow_assumed_kernels: bool,
     /// Force the plan of an operation; repeatable
     #[arg(long, value_name = "PLAN")]
     pub gemm_plan_constraint: Vec<String>,
@@ -250,38 +254,6 @@ pub struct RunArgs {
     /// Print the report as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// How the device behaves.
-#[derive(Clone, Debug, Default, Args)]
-pub struct DeviceArgs {
-    /// Largest start skew between tiles in cycles
-    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
-    pub start_skew: u32,
-    /// Seed of everything that is drawn at random
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-    /// Move data and count cycles, but compute no numbers and check no outputs
-    #[arg(long)]
-    pub timing_only: bool,
-    /// Dated set of kernel costs [default: the package's]
-    #[arg(long, value_name = "DATE")]
-    pub kernel_generation: Option<String>,
-    /// Run kernels whose cost no measurement stands behind
-    #[arg(long)]
-    pub allow_assumed_kernels: bool,
-    /// Start with memory full of NaN, so that outputs show where something unwritten was read
-    #[arg(long, conflicts_with = "timing_only")]
-    pub poison: bool,
-    /// Round the results of the matrix unit stochastically, from the seed
-    #[arg(long)]
-    pub stochastic_rounding: bool,
-    /// Tile clock in hertz [default: the package's]
-    #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..))]
-    pub clock_hz: Option<u64>,
-    /// Cycles that each recorded sample adds to its tile
-    #[arg(long, value_name = "CYCLES", default_value_t = 0)]
-    pub sample_cycles: u32,
 }
 
 /// Arguments of `profile-query`.

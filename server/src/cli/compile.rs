@@ -146,6 +146,13 @@ pub(super) fn describe(compiled: &Compiled) -> String {
         count(manifest.host_bytes),
         count(manifest.replicated_host_bytes),
     );
+    if !report.assumed_kernels.is_empty() {
+        let _fits = writeln!(
+            text,
+            "no measurement stands behind the cost of {}: totals with it are no claim",
+            report.assumed_kernels.join(", "),
+        );
+    }
     text
 }
 
@@ -215,6 +222,9 @@ fn options(
     if attention != AttentionStrategy::Auto {
         flags.push(("attention-strategy".to_owned(), attention.name().to_owned()));
     }
+    if plan.allow_assumed_kernels {
+        flags.push(("allow-assumed-kernels".to_owned(), "true".to_owned()));
+    }
     let forced = constraints
         .iter()
         .map(|text| ("gemm-plan-constraint".to_owned(), text.clone()));
@@ -226,6 +236,7 @@ fn options(
         operands,
         clock_hz,
         kernel_generation,
+        allow_assumed_kernels: plan.allow_assumed_kernels,
         attention,
         plan_constraints,
         flags,

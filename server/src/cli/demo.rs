@@ -5,8 +5,9 @@ use std::path::Path;
 
 use analytics::profile::Granularity;
 
-use super::args::{DemoArgs, DeviceArgs};
+use super::args::DemoArgs;
 use super::compile::{compile, describe, encode};
+use super::device::DeviceArgs;
 use super::host::serve::{publish, runtime, start, until_interrupted};
 use super::output::{flush, print, unwritable, write_file, wrote};
 use super::simulate::{simulate, verdict};

@@ -11,6 +11,7 @@ mod compile;
 mod convert;
 mod critical;
 mod demo;
+mod device;
 mod diff;
 mod export;
 mod fidelity;

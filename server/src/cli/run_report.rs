@@ -26,6 +26,8 @@ struct Report<'a> {
     seed: u64,
     total_cycles: u64,
     total_ms: f64,
+    /// Of the tile that has the most.
+    assumed_cycles: u64,
     memory_high_water_bytes: u64,
     /// By logical tile.
     tile_memory_high_water_bytes: Vec<u64>,
@@ -103,6 +105,13 @@ pub(super) fn text(package: &Package, finished: &Finished, profile: Option<&Path
         count(report.memory_high_water_bytes),
         report.wall_seconds,
     );
+    if report.assumed_cycles > 0 {
+        let _fits = writeln!(
+            text,
+            "{} of them, on the tile with most, in kernels whose cost is assumed: no claim",
+            cycles(finished.report.assumed_cycles),
+        );
+    }
     if let (Some(elements), Some(failures)) = (report.checked_elements, report.failed_elements) {
         let worst = report.maximum_error.unwrap_or_default();
         let _fits = writeln!(
@@ -161,6 +170,7 @@ fn report<'a>(package: &'a Package, finished: &'a Finished, profile: Option<&Pat
         seed: run.seed,
         total_cycles: run.total_cycles.get(),
         total_ms: milliseconds(run.total_cycles.get(), run.clock_hz),
+        assumed_cycles: run.assumed_cycles.get(),
         memory_high_water_bytes: high_water.iter().copied().max().unwrap_or(0),
         tile_memory_high_water_bytes: high_water,
         checked_elements: checked.map(|checked| checked.elements),

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use analytics::profile::Granularity;
-use analytics::units::Cycles;
 use compiler::graph::check::{CheckReport, Tolerance, check};
 use compiler::graph::parse::parse;
 use compiler::graph::workload::{WorkloadExtents, workload};
 use runtime::host::TensorValues;
 use runtime::package::Package;
-use runtime::sim::{Rounding, RunOptions, RunReport, TimingParameters};
+use runtime::sim::RunReport;
 
-use super::args::{DeviceArgs, GranularityArg, RunArgs};
+use super::args::{GranularityArg, RunArgs};
+use super::device::DeviceArgs;
 use super::output::{print, write_file};
 use super::progress::Progress;
 use super::run_report;
@@ -67,7 +67,7 @@ pub(super) fn simulate(
     io: &Io<'_>,
 ) -> Result<Finished, CliError> {
     let started = Instant::now();
-    let options = run_options(device, granularity)?;
+    let options = device.run_options(granularity)?;
     let progress = Progress::new(io.interactive);
     let report = runtime::sim::run(package, &options, &mut |at| {
         progress.stage(at.stage.name(), at.done, at.total);
@@ -83,33 +83,6 @@ pub(super) fn simulate(
         report,
         checked,
         seconds: started.elapsed().as_secs_f64(),
-    })
-}
-
-fn run_options(device: &DeviceArgs, profile: Option<Granularity>) -> Result<RunOptions, CliError> {
-    let generation = device.kernel_generation.as_ref().map(|name| {
-        name.parse()
-            .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))
-    });
-    Ok(RunOptions {
-        generation: generation.transpose()?,
-        seed: device.seed,
-        start_skew: Cycles::new(device.start_skew.into()),
-        timing_only: device.timing_only,
-        allow_assumed_kernels: device.allow_assumed_kernels,
-        poison: device.poison,
-        rounding: if device.stochastic_rounding {
-            Rounding::Stochastic
-        } else {
-            Rounding::NearestEven
-        },
-        clock_hz: device.clock_hz,
-        timing: TimingParameters {
-            sample: Cycles::new(device.sample_cycles.into()),
-            ..TimingParameters::default()
-        },
-        profile,
-        ..RunOptions::default()
     })
 }
 

@@ -123,6 +123,7 @@ fn compile_workload(arguments: &Arguments, workload: &Workload) -> Result<Compil
         operands: arguments.operands(),
         clock_hz: arguments.clock_hz,
         kernel_generation: arguments.kernel_generation,
+        allow_assumed_kernels: false,
         attention,
         plan_constraints,
         flags,
