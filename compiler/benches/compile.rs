@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
-use compiler::{AttentionStrategy, OperandPolicy, Options, compile};
+use compiler::{
+    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, RepeatPolicy, compile,
+};
 use criterion::{Criterion, criterion_group, criterion_main};
 use runtime::kernels::Generation;
 
@@ -28,9 +30,13 @@ fn compilations(criterion: &mut Criterion) {
             kernel_generation: Generation::default(),
             allow_assumed_kernels: false,
             attention: AttentionStrategy::Auto,
+            products: AttentionProducts::Auto,
+            repeats: RepeatPolicy::Keep,
             plan_constraints: constraints
                 .filter_map(|text| PlanConstraint::parse(text).ok())
                 .collect(),
+            limits: Limits::STANDARD,
+            tile_mapping: None,
             flags: Vec::new(),
         };
         group.bench_function(name, |bencher| {

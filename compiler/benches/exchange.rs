@@ -8,7 +8,9 @@
 use std::hint::black_box;
 
 use analytics::units::TileId;
-use compiler::exchange::{ExchangeContext, Transfer, encode, endpoint_bound, schedule, verify};
+use compiler::exchange::{
+    ExchangeContext, GrowingRow, SourceSteps, Transfer, encode, endpoint_bound, schedule, verify,
+};
 use criterion::{Criterion, criterion_group, criterion_main};
 use runtime::machine::topology::Topology;
 
@@ -68,6 +70,7 @@ impl Layout {
         self.transfers.push(Transfer {
             source: TileId::new(source),
             source_address,
+            steps: SourceSteps::NONE,
             words,
             destinations: destinations.collect(),
         });
@@ -146,5 +149,37 @@ fn exchanges(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, exchanges);
+/// A row to which one message after another is added, encoded again after each.
+fn growing(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("row");
+    for transfers in [32_u32, 128, 512, 2048] {
+        let grown = |count: u32, after_each: &dyn Fn(&mut GrowingRow)| {
+            let mut row = GrowingRow::default();
+            for k in 0..count {
+                let source = u16::try_from(k % 1472).expect("it is a tile");
+                row.receive(source, 5 + k % 7, 0x9_0000 + 64 * k);
+                after_each(&mut row);
+            }
+            row
+        };
+        let incremental = |row: &mut GrowingRow| {
+            black_box(row.encode()).expect("delays can be cut");
+        };
+        let full = |row: &mut GrowingRow| {
+            black_box(row.encode_in_full()).expect("delays can be cut");
+        };
+        let mut one = grown(transfers, &|_| {});
+        let words = one.encode().expect("delays can be cut");
+        assert_eq!(words, one.encode_in_full().expect("delays can be cut"));
+        group.bench_function(format!("checkpoints/{transfers}"), |bencher| {
+            bencher.iter(|| grown(transfers, &incremental));
+        });
+        group.bench_function(format!("full/{transfers}"), |bencher| {
+            bencher.iter(|| grown(transfers, &full));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, exchanges, growing);
 criterion_main!(benches);

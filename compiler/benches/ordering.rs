@@ -11,7 +11,9 @@ use std::hint::black_box;
 use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::{PlanConstraint, plan};
 use compiler::program::{Move, expand};
-use compiler::{AttentionStrategy, OperandPolicy, Options};
+use compiler::{
+    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, RepeatPolicy,
+};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use min_max_heap::MinMaxHeap;
 use runtime::kernels::Generation;
@@ -49,6 +51,10 @@ fn largest_exchange() -> (Vec<Move>, Vec<u16>) {
         kernel_generation: Generation::G20260907,
         allow_assumed_kernels: false,
         attention: AttentionStrategy::Materialized,
+        products: AttentionProducts::default(),
+        repeats: RepeatPolicy::default(),
+        limits: Limits::STANDARD,
+        tile_mapping: None,
         plan_constraints: forced.to_vec(),
         flags: Vec::new(),
     };

@@ -38,7 +38,9 @@ mod tests {
     use runtime::package::{CallTemplate, Cast, KernelSpec};
 
     use super::*;
-    use crate::options::{AttentionStrategy, OperandPolicy};
+    use crate::options::{
+        AttentionProducts, AttentionStrategy, Limits, OperandPolicy, RepeatPolicy,
+    };
 
     fn options(allow_assumed_kernels: bool) -> Options {
         Options {
@@ -49,6 +51,10 @@ mod tests {
             kernel_generation: Generation::default(),
             allow_assumed_kernels,
             attention: AttentionStrategy::Auto,
+            products: AttentionProducts::default(),
+            repeats: RepeatPolicy::default(),
+            limits: Limits::STANDARD,
+            tile_mapping: None,
             plan_constraints: Vec::new(),
             flags: Vec::new(),
         }

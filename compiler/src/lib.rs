@@ -19,15 +19,19 @@ pub mod timing;
 pub use error::CompileError;
 pub use inspect::inspect_rows;
 pub use options::{
-    AttentionStrategy, OperandPolicy, Options, PredictedCycles, Progress, ProgressSink, TILES_MAX,
+    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, PredictedCycles,
+    Progress, ProgressSink, RepeatPolicy, TILES_MAX,
 };
 pub use report::{CompileReport, Compiled, ExchangeReport};
+
+use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use runtime::machine::topology::Topology;
 use runtime::package::MemoryRange;
 
 use attempt::{ATTEMPTS_MAX, Reserve};
+use exchange::mapping::{self, Mapping, Scorer};
 use exchange::{ExchangeContext, Schedule, Transfer};
 use graph::Graph;
 use lower::{EncodedExchange, Lowering};
@@ -46,10 +50,33 @@ pub fn compile(
 ) -> Result<Compiled, CompileError> {
     graph.validate()?;
     options.validate()?;
+    if options.repeats == RepeatPolicy::Keep {
+        let rolled = graph.rolled();
+        if rolled.repeat().is_some() {
+            let result = compile_as((graph, &rolled), options, progress);
+            let unsettled = matches!(
+                result,
+                Err(CompileError::Plan(plan::PlanError::Repeat { .. }))
+            );
+            if !unsettled {
+                return result;
+            }
+        }
+    }
+    compile_as((graph, graph), options, progress)
+}
+
+/// Compiles a graph in the form that is planned, `rolled`.
+fn compile_as(
+    (graph, rolled): (&Graph, &Graph),
+    options: &Options,
+    progress: ProgressSink<'_>,
+) -> Result<Compiled, CompileError> {
+    let both = (graph, rolled);
     let mut timings = Timings::default();
     let mut reserve = Reserve::default();
     for _ in 1..ATTEMPTS_MAX {
-        match attempt(graph, options, reserve, (&mut timings, progress)) {
+        match attempt(both, options, reserve, (&mut timings, progress)) {
             Err(error) => reserve = reserve.after(&error).ok_or(error)?,
             Ok(compiled) => {
                 return Ok(Compiled {
@@ -59,7 +86,7 @@ pub fn compile(
             }
         }
     }
-    let compiled = attempt(graph, options, reserve, (&mut timings, progress))?;
+    let compiled = attempt(both, options, reserve, (&mut timings, progress))?;
     Ok(Compiled {
         timings,
         ..compiled
@@ -68,14 +95,16 @@ pub fn compile(
 
 /// The stages in order.
 fn attempt(
-    graph: &Graph,
+    (graph, rolled): (&Graph, &Graph),
     options: &Options,
     reserve: Reserve,
     (timings, progress): (&mut Timings, ProgressSink<'_>),
 ) -> Result<Compiled, CompileError> {
     let mut stage = Stages { timings, progress };
-    let plan = stage.run("plan", || plan::plan(graph, options, reserve.plan_bytes))?;
-    let program = stage.run("expand", || program::expand(graph, &plan, options.operands))?;
+    let plan = stage.run("plan", || plan::plan(rolled, options, reserve.plan_bytes))?;
+    let program = stage.run("expand", || {
+        program::expand(rolled, &plan, options.operands)
+    })?;
     let arena = reserve.arena(&program);
     let placement = stage.run("place", || place::place(&program, &arena))?;
     stage
@@ -86,11 +115,22 @@ fn attempt(
         })?;
     let transfers = stage.run("transfers", || {
         let exchanges: Vec<_> = program.exchanges().collect();
-        let resolve = |&(step, moves)| (step, lower::transfers(&program, &placement, moves));
+        let resolve = |&each: &(u32, _)| (each.0, lower::transfers(&program, &placement, each));
         exchanges.par_iter().map(resolve).collect::<Vec<_>>()
     });
-    let device = Device::new(&program, &arena);
-    let schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
+    check_transfers(&program, &transfers, options.limits.transfers_per_tile)?;
+    let first = options.tile_mapping.clone();
+    let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
+    let mut device = Device::new(first, &arena);
+    let mut schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
+    let mappings = stage.run("map", || mappings(&program, &plan, &transfers, options));
+    for mapping in mappings {
+        let other = Device::new(mapping, &arena);
+        let mapped = stage.run("schedule", || other.schedule(&program, &transfers))?;
+        if cycles(&program, &transfers, &mapped) < cycles(&program, &transfers, &schedules) {
+            (device, schedules) = (other, mapped);
+        }
+    }
     let exchanges = stage.run("encode", || device.encode(&program, transfers, &schedules))?;
     stage.run("verify", || device.verify(&exchanges))?;
     let package = stage.run("lower", || {
@@ -102,6 +142,7 @@ fn attempt(
             placement: &placement,
             exchanges: &exchanges,
             arena: &arena,
+            topology: &device.topology,
         })
     })?;
     let report = CompileReport {
@@ -127,6 +168,66 @@ impl Stages<'_> {
     }
 }
 
+/// Exchanges by step with their transfers.
+type Transfers = [(u32, Vec<Transfer>)];
+
+/// Mappings of tiles that may shorten the exchanges, best first.
+fn mappings(
+    program: &Program,
+    plan: &plan::Plan,
+    exchanges: &Transfers,
+    options: &Options,
+) -> Vec<Mapping> {
+    if options.tile_mapping.is_some() || options.limits.mappings == 0 {
+        return Vec::new();
+    }
+    let runs = exchanges
+        .iter()
+        .map(|(step, transfers)| (transfers.as_slice(), program.runs(*step)));
+    let scorer = Scorer::new(&runs.collect::<Vec<_>>(), program.tiles);
+    let candidates = mapping::candidates(program.tiles, &plan.blocks());
+    let mut better = mapping::better(&scorer, candidates);
+    better.truncate(options.limits.mappings);
+    better
+}
+
+/// No tile takes part in more transfers of one exchange than it may.
+fn check_transfers(
+    program: &Program,
+    exchanges: &Transfers,
+    limit: u64,
+) -> Result<(), CompileError> {
+    for (step, transfers) in exchanges {
+        let mut counts = vec![0; usize::from(program.tiles)];
+        for transfer in transfers {
+            counts[transfer.source.index()] += 1;
+            for (tile, _) in &transfer.destinations {
+                counts[tile.index()] += 1;
+            }
+        }
+        let most = counts.iter().copied().max().unwrap_or(0);
+        if most > limit {
+            let tile = counts.iter().position(|&count| count == most).unwrap_or(0);
+            let problem =
+                format!("tile {tile} takes part in {most} transfers, the limit is {limit}");
+            let operation = program.steps[*step as usize].operation.clone();
+            return Err(CompileError::Exchange { operation, problem });
+        }
+    }
+    Ok(())
+}
+
+/// Events of all exchanges as often as they run.
+fn cycles(program: &Program, exchanges: &Transfers, schedules: &[Schedule]) -> u64 {
+    let runs = exchanges
+        .iter()
+        .map(|(step, _)| u64::from(program.runs(*step)));
+    let horizons = schedules.iter().map(|it| it.report().horizon.get());
+    runs.zip(horizons)
+        .map(|(runs, horizon)| runs * horizon)
+        .sum()
+}
+
 /// The exchange back end's view of the device; exchanges are independent of each other.
 struct Device {
     topology: Topology,
@@ -134,17 +235,16 @@ struct Device {
 }
 
 impl Device {
-    fn new(program: &Program, arena: &Arena) -> Self {
+    fn new(mapping: Mapping, arena: &Arena) -> Self {
         let rows = arena.rows();
         let guard = runtime::machine::sram::FETCH_GUARD_BYTES;
         let range = MemoryRange {
             address: rows.start,
             bytes: rows.end - rows.start - guard,
         };
-        let topology = Topology::first_tiles(program.tiles);
         Self {
-            topology,
-            row_code: vec![range; usize::from(program.tiles)],
+            row_code: vec![range; mapping.len()],
+            topology: mapping::topology(&mapping),
         }
     }
 
@@ -158,13 +258,40 @@ impl Device {
     fn schedule(
         &self,
         program: &Program,
-        exchanges: &[(u32, Vec<Transfer>)],
+        exchanges: &Transfers,
     ) -> Result<Vec<Schedule>, CompileError> {
+        let context = self.context();
         let schedule = |(step, transfers): &(u32, Vec<Transfer>)| {
-            exchange::schedule(transfers, &self.context())
+            exchange::schedule(transfers, &context)
                 .map_err(|error| exchange_error(program, *step, &error))
         };
-        exchanges.par_iter().map(schedule).collect()
+        let mut alike: BTreeMap<u64, usize> = BTreeMap::new();
+        let firsts: Vec<usize> = (0..)
+            .zip(exchanges)
+            .map(|(index, each)| *alike.entry(exchange::structure(&each.1)).or_insert(index))
+            .collect();
+        // Each of a kind is scheduled once; the others are sent at the same times if they may be.
+        let is_first = |index: usize| firsts[index] == index;
+        let scheduled: Vec<Option<Schedule>> = (0..exchanges.len())
+            .into_par_iter()
+            .map(|index| {
+                is_first(index)
+                    .then(|| schedule(&exchanges[index]))
+                    .transpose()
+            })
+            .collect::<Result<_, _>>()?;
+        let replayed = |index: usize| {
+            let first = scheduled[firsts[index]].as_ref()?;
+            let [like, own] = [firsts[index], index].map(|at| exchanges[at].1.as_slice());
+            exchange::replay(first, like, own, &context)
+        };
+        (0..exchanges.len())
+            .into_par_iter()
+            .map(|index| match &scheduled[index] {
+                Some(schedule) => Ok(schedule.clone()),
+                None => replayed(index).map_or_else(|| schedule(&exchanges[index]), Ok),
+            })
+            .collect()
     }
 
     fn encode(
@@ -181,6 +308,7 @@ impl Device {
                 step,
                 transfers,
                 rows,
+                schedule: schedule.report(),
             });
         }
         Ok(encoded)

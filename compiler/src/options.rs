@@ -4,6 +4,7 @@
 use analytics::units::Cycles;
 
 use crate::error::CompileError;
+use crate::exchange::mapping::Mapping;
 use crate::plan::{HeadLayout, PlanConstraint};
 
 /// Tiles of an IPU21.
@@ -64,6 +65,83 @@ impl AttentionStrategy {
     }
 }
 
+/// Which products of attention have a grid of their own, where the strategy leaves it open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttentionProducts {
+    /// The cheapest, rectangles of both products included.
+    #[default]
+    Auto,
+    /// None: query rows are shared among the tiles of a head.
+    SharedRows,
+    /// The scores.
+    QkOnly,
+    /// The weighted values.
+    PvOnly,
+    /// Both.
+    Independent,
+}
+
+impl AttentionProducts {
+    /// The name in flags and manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::SharedRows => "shared-rows",
+            Self::QkOnly => "qk-only",
+            Self::PvOnly => "pv-only",
+            Self::Independent => "independent",
+        }
+    }
+}
+
+/// What becomes of blocks of a graph that are alike.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RepeatPolicy {
+    /// They are planned once and run in a Repeat.
+    #[default]
+    Keep,
+    /// Each is planned and run by itself.
+    Unroll,
+}
+
+impl RepeatPolicy {
+    /// The name in flags and manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Unroll => "unroll",
+        }
+    }
+}
+
+/// How much is tried and how much may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Partial plans that are carried from one operation to the next, at least one.
+    pub beam_width: usize,
+    /// Bytes of a tile that plans may use; `None` is all of its data memory.
+    pub tile_bytes: Option<u64>,
+    /// Bytes of encoded rows on one tile; `None` is what its memory holds.
+    pub row_bytes: Option<u64>,
+    /// Transfers of one exchange that one tile may send and receive.
+    pub transfers_per_tile: u64,
+    /// Tile mappings that are scheduled beside the plain one.
+    pub mappings: usize,
+}
+
+impl Limits {
+    /// What is tried unless a flag says otherwise.
+    pub const STANDARD: Self = Self {
+        beam_width: 16,
+        tile_bytes: None,
+        row_bytes: None,
+        transfers_per_tile: 16_384,
+        mappings: 1,
+    };
+}
+
 /// Everything a compilation depends on besides the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -82,8 +160,18 @@ pub struct Options {
     pub allow_assumed_kernels: bool,
     /// Which plans of attention are considered.
     pub attention: AttentionStrategy,
-    /// Forced parts of the plan, at most one an operation.
+    /// Which products of attention have a grid of their own.
+    pub products: AttentionProducts,
+    /// What becomes of blocks that are alike.
+    pub repeats: RepeatPolicy,
+    /// Forced parts of the plan, at most one an operation; operations of a repeated block count
+    /// once.
     pub plan_constraints: Vec<PlanConstraint>,
+    /// How much is tried and how much may be used.
+    pub limits: Limits,
+    /// The place on the device, as a logical tile, of each planned tile; `None` lets the compiler
+    /// choose.
+    pub tile_mapping: Option<Mapping>,
     /// Flags in effect, for the manifest, in a fixed order.
     pub flags: Vec<(String, String)>,
 }
@@ -100,6 +188,24 @@ impl Options {
                 name: "tiles",
                 problem,
             });
+        }
+        if self.limits.beam_width == 0 {
+            let problem = "must be at least 1".to_owned();
+            return Err(CompileError::Option {
+                name: "planning-beam-width",
+                problem,
+            });
+        }
+        if let Some(mapping) = &self.tile_mapping {
+            let mut places = mapping.clone();
+            places.sort_unstable();
+            if places != crate::exchange::mapping::identity(self.tiles) {
+                let problem = format!("must name each of the {} tiles once", self.tiles);
+                return Err(CompileError::Option {
+                    name: "tile-mapping",
+                    problem,
+                });
+            }
         }
         if self.clock_hz == 0 {
             let problem = "must be positive".to_owned();
@@ -142,6 +248,18 @@ pub struct PredictedCycles {
 }
 
 impl PredictedCycles {
+    /// The parts of something done `count` times.
+    #[must_use]
+    pub fn times(&self, count: u64) -> Self {
+        Self {
+            operands: self.operands.times(count),
+            gemm: self.gemm.times(count),
+            partials: self.partials.times(count),
+            reduce: self.reduce.times(count),
+            pointwise: self.pointwise.times(count),
+        }
+    }
+
     /// The sum of the parts.
     #[must_use]
     pub fn total(&self) -> Cycles {

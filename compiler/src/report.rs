@@ -3,7 +3,7 @@
 use analytics::units::{Bytes, Cycles};
 use runtime::package::Package;
 
-use crate::exchange::{Transfer, endpoint_bound};
+use crate::exchange::Transfer;
 use crate::lower::{self, EncodedExchange};
 use crate::options::PredictedCycles;
 use crate::plan::Plan;
@@ -30,6 +30,10 @@ pub struct CompileReport {
     pub predicted: Vec<PredictedCycles>,
     /// Ranked candidates of each operation with their predicted cycles by part, for people.
     pub explain: String,
+    /// Plans of single operations that were priced or found not to fit.
+    pub candidates: u64,
+    /// Encoded rows.
+    pub rows: u64,
     /// Each exchange in schedule order.
     pub exchanges: Vec<ExchangeReport>,
     /// Most bytes of buffers and rows that are live on one tile at once.
@@ -53,6 +57,16 @@ pub struct ExchangeReport {
     pub horizon: Cycles,
     /// The least that the busiest endpoint needs.
     pub bound: Cycles,
+    /// How the times were found, `replayed` for those of another exchange.
+    pub order: &'static str,
+    /// Messages sent, a multicast counted once.
+    pub messages: usize,
+    /// Messages of 64-bit items among them.
+    pub paired: usize,
+    /// Pairs of messages in a fixed order.
+    pub ordered: usize,
+    /// How often it runs.
+    pub runs: u32,
 }
 
 impl CompileReport {
@@ -67,18 +81,29 @@ impl CompileReport {
             transfers: encoded.transfers.len() as u64,
             sent: Bytes::new(encoded.transfers.iter().map(sent).sum()),
             horizon: Cycles::new(u64::from(encoded.horizon())),
-            bound: endpoint_bound(&encoded.transfers),
+            bound: encoded.schedule.bound,
+            order: encoded.schedule.order,
+            messages: encoded.schedule.messages,
+            paired: encoded.schedule.paired,
+            ordered: encoded.schedule.hazards,
+            runs: program.runs(encoded.step),
         };
         Self {
             plan: plan.operations.iter().map(ToString::to_string).collect(),
             predicted: plan.predicted.clone(),
             explain: plan.explain.clone(),
+            candidates: plan.tried,
+            rows: exchanges.iter().map(rows).sum(),
             exchanges: exchanges.iter().map(exchange).collect(),
             tile_bytes_max: lower::tile_bytes_max(package),
             row_bytes_max: lower::row_bytes_max(package),
             assumed_kernels: Vec::new(),
         }
     }
+}
+
+fn rows(exchange: &EncodedExchange) -> u64 {
+    exchange.rows.iter().flatten().count() as u64
 }
 
 fn sent(transfer: &Transfer) -> u64 {

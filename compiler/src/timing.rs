@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use crate::options::{Progress, ProgressSink};
 
 /// The stages in order; progress, timings and errors use these names.
-pub const STAGES: [&str; 8] = [
+pub const STAGES: [&str; 9] = [
     "plan",
     "expand",
     "place",
     "transfers",
     "schedule",
+    "map",
     "encode",
     "verify",
     "lower",

@@ -66,7 +66,7 @@ pub(super) fn hazards(messages: &Messages, tiles: usize) -> Hazards {
 fn by_tile(messages: &Messages, tiles: usize) -> (Vec<Access>, Vec<usize>) {
     let mut first = vec![0_usize; tiles + 1];
     for message in &messages.messages {
-        first[usize::from(message.source) + 1] += 1;
+        first[usize::from(message.source) + 1] += message.steps.offsets().count();
     }
     for receiver in &messages.receivers {
         first[usize::from(receiver.tile) + 1] += 1;
@@ -90,11 +90,13 @@ fn by_tile(messages: &Messages, tiles: usize) -> (Vec<Access>, Vec<usize>) {
     for (number, message) in messages.messages.iter().enumerate() {
         let access = |start: u32, receiver: u32| Access {
             start,
-            end: start + 4 * message.words,
+            end: start + message.bytes(),
             message: index(number),
             receiver,
         };
-        put(message.source, access(message.address, READ));
+        for offset in message.steps.offsets() {
+            put(message.source, access(message.address + offset, READ));
+        }
         for (entry, receiver) in (message.first..).zip(messages.receivers(message)) {
             put(receiver.tile, access(receiver.address, entry));
         }
@@ -256,13 +258,14 @@ pub(super) fn earliest(
     earlier_start: u32,
     landing: impl Fn(&Receiver) -> i64,
 ) -> i64 {
-    let to_landing = |entry: Option<u32>| {
+    let to_landing = |entry: Option<u32>, message: &Message| {
         entry.map_or(0, |entry| {
             let receiver = &messages.receivers[entry as usize];
-            i64::from(receiver.select) + landing(receiver)
+            i64::from(receiver.select) + landing(receiver) + i64::from(message.width.delay())
         })
     };
-    let earlier: &Message = &messages.messages[edge.earlier as usize];
-    let done = i64::from(earlier_start) + to_landing(edge.landed) + i64::from(earlier.words);
-    done - to_landing(edge.lands)
+    let [earlier, later] = [edge.earlier, edge.later].map(|it| &messages.messages[it as usize]);
+    let landed = to_landing(edge.landed, earlier);
+    let done = i64::from(earlier_start) + landed + i64::from(earlier.items);
+    done - to_landing(edge.lands, later)
 }

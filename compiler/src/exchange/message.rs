@@ -4,12 +4,14 @@
 //! message that its own source also receives is short or long enough for its controls to miss its
 //! first events.
 
+use analytics::units::TileId;
 use rayon::prelude::*;
 use runtime::machine::arch::TRANSFER_ITEMS_MAX;
 use runtime::machine::sram;
+use runtime::machine::topology::pair_partner;
 use runtime::package::model::Address;
 
-use super::transfer::{ExchangeContext, Transfer};
+use super::transfer::{ExchangeContext, SourceSteps, Transfer};
 
 /// Part of a transfer that is sent without a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,12 +22,65 @@ pub(super) struct Message {
     pub(super) control: u8,
     /// First byte at the source.
     pub(super) address: Address,
-    /// Length in words, 1..=4148.
-    pub(super) words: u32,
+    /// How the source moves from run to run.
+    pub(super) steps: SourceSteps,
+    /// Length in items, which take an event each, 1..=4148.
+    pub(super) items: u32,
+    /// What an item is.
+    pub(super) width: Width,
+    /// Logical tile whose transmit lane is borrowed, if it is one of the program.
+    pub(super) lender: Option<u16>,
     /// Index of the first receiver in [`Messages::receivers`].
     pub(super) first: u32,
     /// Number of receivers, at least one.
     pub(super) count: u32,
+}
+
+/// What a message sends at each event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Width {
+    /// A word.
+    #[default]
+    Word,
+    /// 64 bits: the sender borrows the lane of its pair partner, both members of a pair receive.
+    Pair,
+}
+
+impl Width {
+    /// Bytes of an item.
+    pub(super) const fn bytes(self) -> u32 {
+        match self {
+            Self::Word => 4,
+            Self::Pair => 8,
+        }
+    }
+
+    /// Events that an item lands later than a word that is selected at the same event.
+    pub(super) const fn delay(self) -> u32 {
+        match self {
+            Self::Word => 0,
+            Self::Pair => 1,
+        }
+    }
+}
+
+/// Whether long messages to whole pairs of tiles are sent as 64-bit items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    /// No.
+    None,
+    /// All that can be.
+    All,
+}
+
+/// Least words of a transfer that is sent as 64-bit items.
+pub(super) const PAIR_WORDS_MIN: u32 = 128;
+
+impl Message {
+    /// Length in bytes.
+    pub(super) const fn bytes(&self) -> u32 {
+        self.items * self.width.bytes()
+    }
 }
 
 /// One tile that receives a message.
@@ -33,8 +88,11 @@ pub(super) struct Message {
 pub(super) struct Receiver {
     /// Logical tile.
     pub(super) tile: u16,
-    /// Events from the send to the selection at this tile, S − T.
+    /// Events from the send to the selection at this tile, S − T; of 64-bit items, at the member of
+    /// its pair that they reach first.
     pub(super) select: i16,
+    /// Whether the tile selects the source itself: not the later member of a pair.
+    pub(super) selects: bool,
     /// First byte written.
     pub(super) address: Address,
 }
@@ -55,14 +113,19 @@ impl Messages {
         &self.receivers[first..first + message.count as usize]
     }
 
-    /// Elements that a message reads at its source.
+    /// Elements that a message reads at its source, in whichever run.
     pub(super) fn read_elements(message: &Message) -> u32 {
-        sram::elements(message.address, 4 * message.words).unwrap_or(0)
+        let of = |offset| sram::elements(message.address + offset, message.bytes());
+        let elements = message
+            .steps
+            .offsets()
+            .map(|offset| of(offset).unwrap_or(0));
+        elements.fold(0, |all, elements| all | elements)
     }
 
     /// Elements that a message writes at a receiver.
     pub(super) fn written_elements(message: &Message, receiver: &Receiver) -> u32 {
-        sram::elements(receiver.address, 4 * message.words).unwrap_or(0)
+        sram::elements(receiver.address, message.bytes()).unwrap_or(0)
     }
 }
 
@@ -100,13 +163,18 @@ impl Forbidden {
         self.lengths.push(landing);
     }
 
-    /// Words of the next message with `rest` words to go: all, half, or the most below that is
+    /// The controls of 64-bit items need an event each: selection and format meet at these lengths.
+    fn paired(&mut self, landing: u32) {
+        self.lengths.extend([2, landing - 1, landing + 1]);
+    }
+
+    /// Items of the next message with `rest` items to go: all, half, or the most below that is
     /// allowed.
     fn next(&self, rest: u32) -> u32 {
-        let words = rest.min(self.most);
-        let mut tries = [words, words / 2].into_iter().chain((1..words / 2).rev());
-        let allowed = tries.find(|words| *words > 0 && !self.lengths.contains(words));
-        allowed.expect("one word is never forbidden: routes and landings take longer")
+        let items = rest.min(self.most);
+        let mut tries = [items, items / 2].into_iter().chain((1..items / 2).rev());
+        let allowed = tries.find(|items| *items > 0 && !self.lengths.contains(items));
+        allowed.expect("one item is never forbidden: routes and landings take longer")
     }
 }
 
@@ -116,14 +184,19 @@ impl Forbidden {
 pub(super) fn messages(
     transfers: &[Transfer],
     context: &ExchangeContext<'_>,
-    merges: &[bool],
+    (merges, pairing): (&[bool], Pairing),
 ) -> Messages {
     let parts: Vec<Messages> = transfers
         .par_chunks(4096)
         .map(|chunk| {
             let mut part = Messages::default();
             for transfer in chunk {
-                append(transfer, context, merges, &mut part);
+                let is_paired = pairing == Pairing::All && can_pair(transfer, context);
+                if is_paired {
+                    append_paired(transfer, context, &mut part);
+                } else {
+                    append(transfer, context, merges, &mut part);
+                }
             }
             part
         })
@@ -162,7 +235,8 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], o
         if tile == transfer.source {
             forbidden.loopback(select);
             let elements = |at| sram::elements(at, 4 * transfer.words).unwrap_or(0);
-            if elements(transfer.source_address) & elements(address) != 0 {
+            let mut reads = transfer.steps.offsets();
+            if reads.any(|at| elements(transfer.source_address + at) & elements(address) != 0) {
                 let landing = context.topology.landing_delay(tile);
                 forbidden.same_element(landing.saturating_add_signed(i32::from(select)));
             }
@@ -173,23 +247,100 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], o
         out.receivers.push(Receiver {
             tile: tile.get(),
             select,
+            selects: true,
             address,
         });
     }
     if transfer.destinations.len() > 1 {
         control = 3;
     }
-    let count = transfer.destinations.len();
+    let first = Message {
+        source: transfer.source.get(),
+        control,
+        address: transfer.source_address,
+        steps: transfer.steps,
+        items: transfer.words,
+        width: Width::Word,
+        lender: None,
+        first: index(first_receiver),
+        count: index(out.receivers.len() - first_receiver),
+    };
+    cut(&first, &forbidden, out);
+}
+
+/// Whether a transfer may be sent as 64-bit items: to whole pairs of tiles, none of them its own.
+pub(super) fn can_pair(transfer: &Transfer, context: &ExchangeContext<'_>) -> bool {
+    let even = |address: u32| address.is_multiple_of(8);
+    let fits = transfer.words >= PAIR_WORDS_MIN
+        && transfer.words.is_multiple_of(2)
+        && transfer.destinations.len().is_multiple_of(2)
+        && even(transfer.source_address)
+        && even(transfer.steps.bytes);
+    if !fits || !transfer.destinations.iter().all(|&(_, at)| even(at)) {
+        return false;
+    }
+    let mut tiles: Vec<TileId> = transfer.destinations.iter().map(|it| it.0).collect();
+    tiles.sort_unstable();
+    tiles.iter().all(|&tile| {
+        let partner = context.topology.partner(tile);
+        let is_whole = partner.is_some_and(|it| tiles.binary_search(&it).is_ok());
+        is_whole && tile != transfer.source
+    })
+}
+
+fn append_paired(transfer: &Transfer, context: &ExchangeContext<'_>, out: &mut Messages) {
+    let source = context.topology.physical(transfer.source);
+    let mut control = 4;
+    let mut forbidden = Forbidden::none();
+    let first_receiver = out.receivers.len();
+    for &(tile, address) in &transfer.destinations {
+        let physical = context.topology.physical(tile);
+        let route = runtime::machine::topology::route(source, physical);
+        let other = runtime::machine::topology::route(source, pair_partner(physical));
+        control |= route.direction.send_bit();
+        forbidden.paired(context.topology.landing_delay(tile));
+        let select = route.mux.min(other.mux) + 1;
+        out.receivers.push(Receiver {
+            tile: tile.get(),
+            select: i16::try_from(select).expect("a route's mux offset has eight bits"),
+            selects: route.mux < other.mux,
+            address,
+        });
+    }
+    if transfer.destinations.len() > 2 {
+        control = 7;
+    }
+    let first = Message {
+        source: transfer.source.get(),
+        control,
+        address: transfer.source_address,
+        steps: transfer.steps,
+        items: transfer.words / 2,
+        width: Width::Pair,
+        lender: context
+            .topology
+            .partner(transfer.source)
+            .map(|tile| tile.get()),
+        first: index(first_receiver),
+        count: index(out.receivers.len() - first_receiver),
+    };
+    cut(&first, &forbidden, out);
+}
+
+/// Cuts what one transfer sends, given as one message of any length, into messages that may be.
+fn cut(whole: &Message, forbidden: &Forbidden, out: &mut Messages) {
+    let (first_receiver, count) = (whole.first as usize, whole.count as usize);
+    let unit = whole.width.bytes();
     let mut sent = 0;
-    while sent < transfer.words {
-        let words = forbidden.next(transfer.words - sent);
+    while sent < whole.items {
+        let items = forbidden.next(whole.items - sent);
         let first = if sent == 0 {
             first_receiver
         } else {
             let first = out.receivers.len();
             for position in first_receiver..first_receiver + count {
                 let receiver = out.receivers[position];
-                let address = receiver.address + 4 * sent;
+                let address = receiver.address + unit * sent;
                 out.receivers.push(Receiver {
                     address,
                     ..receiver
@@ -198,21 +349,18 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], o
             first
         };
         out.messages.push(Message {
-            source: transfer.source.get(),
-            control,
-            address: transfer.source_address + 4 * sent,
-            words,
+            address: whole.address + unit * sent,
+            items,
             first: index(first),
-            count: index(count),
+            ..*whole
         });
-        sent += words;
+        sent += items;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analytics::units::TileId;
     use runtime::machine::topology::Topology;
 
     fn cut(words: u32, destinations: &[u16], merges: bool) -> Vec<u32> {
@@ -224,22 +372,23 @@ mod tests {
         let transfer = Transfer {
             source: TileId::new(0),
             source_address: 0x6_0000,
+            steps: SourceSteps::NONE,
             words,
             destinations: destinations
                 .iter()
                 .map(|&tile| (TileId::new(tile), 0x9_0000))
                 .collect(),
         };
-        let cut = messages(&[transfer], &context, &[merges; 8]);
+        let cut = messages(&[transfer], &context, (&[merges; 8], Pairing::None));
         let mut offset = 0;
         for message in &cut.messages {
             assert_eq!(message.address, 0x6_0000 + offset);
             assert_eq!(cut.receivers(message).len(), destinations.len());
             let at = |receiver: &Receiver| receiver.address == 0x9_0000 + offset;
             assert!(cut.receivers(message).iter().all(at));
-            offset += 4 * message.words;
+            offset += message.bytes();
         }
-        cut.messages.iter().map(|message| message.words).collect()
+        cut.messages.iter().map(|message| message.items).collect()
     }
 
     #[test]
@@ -269,12 +418,13 @@ mod tests {
         let transfer = Transfer {
             source: TileId::new(0),
             source_address: 0x9_1000,
+            steps: SourceSteps::NONE,
             words: 60,
             destinations: vec![(TileId::new(0), 0x9_0000), (TileId::new(2), 0x9_0000)],
         };
-        let cut = messages(&[transfer], &context, &[true; 8]);
+        let cut = messages(&[transfer], &context, (&[true; 8], Pairing::None));
         // P − T is 24 from tile 0 to itself.
-        let words: Vec<_> = cut.messages.iter().map(|message| message.words).collect();
+        let words: Vec<_> = cut.messages.iter().map(|message| message.items).collect();
         assert_eq!(words, [24, 24, 12]);
     }
 

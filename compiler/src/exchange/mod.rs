@@ -8,6 +8,7 @@
 pub mod encode;
 mod estimate;
 mod hazard;
+pub mod mapping;
 mod message;
 pub mod problem;
 pub mod schedule;
@@ -15,10 +16,10 @@ mod timeline;
 mod transfer;
 pub mod verify;
 
-pub use encode::{EncodeError, EncodedRow, encode};
+pub use encode::{EncodeError, EncodedRow, GrowingRow, encode};
 pub use estimate::{Loads, endpoint_bound, estimate};
-pub use schedule::{Schedule, ScheduleError, ScheduleReport, schedule};
-pub use transfer::{ExchangeContext, Transfer, TransferError};
+pub use schedule::{Schedule, ScheduleError, ScheduleReport, replay, schedule, structure};
+pub use transfer::{ExchangeContext, SourceSteps, Transfer, TransferError};
 pub use verify::{VerifyError, verify};
 
 #[cfg(test)]

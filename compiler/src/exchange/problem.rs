@@ -3,17 +3,18 @@
 //! JSON text of schema version 4 → [`Problem`] → one [`PhaseReport`] a phase, whose rows were
 //! checked.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use analytics::units::TileId;
 use runtime::machine::topology::Topology;
-use runtime::package::model::Address;
-use serde::Deserialize;
+use runtime::package::model::{Address, Delivery, Package, ScheduleItem};
+use serde::{Deserialize, Serialize};
 
 use super::encode::{EncodeError, encode};
 use super::schedule::{ScheduleError, ScheduleReport, schedule};
-use super::transfer::{ExchangeContext, Transfer};
+use super::transfer::{ExchangeContext, SourceSteps, Transfer};
 use super::verify::{VerifyError, verify};
 use crate::options::TILES_MAX;
 
@@ -24,8 +25,8 @@ pub struct ProblemPhase {
     pub phase: u32,
     /// Its transfers in program order.
     pub transfers: Vec<Transfer>,
-    /// How many of them the file wants 64 bits wide; they are sent 32 bits wide.
-    pub narrowed: usize,
+    /// How many of them the file wants 64 bits wide.
+    pub wide: usize,
 }
 
 /// What came of one exchange of a problem.
@@ -35,8 +36,8 @@ pub struct PhaseReport {
     pub phase: u32,
     /// Transfers of the file.
     pub transfers: usize,
-    /// Transfers that the file wants 64 bits wide and that were sent 32 bits wide.
-    pub narrowed: usize,
+    /// Transfers that the file wants 64 bits wide.
+    pub wide: usize,
     /// How the schedule came out.
     pub schedule: ScheduleReport,
     /// Wall time of scheduling.
@@ -56,11 +57,14 @@ impl fmt::Display for PhaseReport {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
         writeln!(f, "phase {}", self.phase)?;
         writeln!(f, "  transfers       {}", self.transfers)?;
-        if self.narrowed > 0 {
-            let narrowed = self.narrowed;
-            writeln!(f, "  64-bit wishes   {narrowed}, sent 32 bits wide")?;
-        }
         writeln!(f, "  messages        {}", self.schedule.messages)?;
+        let (paired, wide) = (self.schedule.paired, self.wide);
+        if paired + wide > 0 {
+            writeln!(
+                f,
+                "  64-bit          {paired} messages, {wide} transfers asked for it"
+            )?;
+        }
         writeln!(f, "  ordered pairs   {}", self.schedule.hazards)?;
         writeln!(f, "  order           {}", self.schedule.order)?;
         writeln!(f, "  endpoint bound  {}", self.schedule.bound)?;
@@ -147,20 +151,20 @@ pub enum ProblemError {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct FileText {
     schema_version: u32,
     tile_count: u16,
     phases: Vec<PhaseText>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct PhaseText {
     phase: u32,
     transfers: Vec<TransferText>,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 struct TransferText {
     source: u16,
     source_addresses: Vec<Address>,
@@ -203,7 +207,7 @@ pub fn read(text: &str) -> Result<Problem, ProblemError> {
 fn phase(text: PhaseText) -> Result<ProblemPhase, ProblemError> {
     let number = text.phase;
     let wide = |text: &&TransferText| text.width == WIDE;
-    let narrowed = text.transfers.iter().filter(wide).count();
+    let wide = text.transfers.iter().filter(wide).count();
     let transfers = text.transfers.into_iter().enumerate();
     let transfers = transfers.map(|(position, text)| {
         transfer(text).map_err(|problem| ProblemError::Transfer {
@@ -215,7 +219,7 @@ fn phase(text: PhaseText) -> Result<ProblemPhase, ProblemError> {
     Ok(ProblemPhase {
         phase: number,
         transfers: transfers.collect::<Result<_, _>>()?,
-        narrowed,
+        wide,
     })
 }
 
@@ -226,21 +230,99 @@ fn transfer(text: TransferText) -> Result<Transfer, String> {
     if text.width != WIDE && text.width != "Word32" {
         return Err(format!("unknown width {}", text.width));
     }
-    let &[source_address] = text.source_addresses.as_slice() else {
-        let count = text.source_addresses.len();
-        return Err(format!(
-            "{count} source addresses; one is scheduled at a time"
-        ));
-    };
+    let (source_address, steps) = steps(&text.source_addresses)?;
     let destinations = text.destinations.into_iter();
     Ok(Transfer {
         source: TileId::new(text.source),
         source_address,
+        steps,
         words: text.words,
         destinations: destinations
             .map(|(tile, at)| (TileId::new(tile), at))
             .collect(),
     })
+}
+
+/// The first of the addresses that a source has in the runs of a Repeat, and the steps between.
+fn steps(addresses: &[Address]) -> Result<(Address, SourceSteps), String> {
+    let (Some(&first), runs) = (addresses.first(), addresses.len()) else {
+        return Err("no source address".to_owned());
+    };
+    let second = addresses.get(1).copied().unwrap_or(first);
+    let even = addresses
+        .windows(2)
+        .all(|pair| pair[0].checked_add(second.wrapping_sub(first)) == Some(pair[1]));
+    if second < first || !even {
+        return Err(format!(
+            "{runs} source addresses that are not equally far from each other"
+        ));
+    }
+    let runs = u32::try_from(runs).map_err(|error| error.to_string())?;
+    let bytes = second - first;
+    Ok((first, SourceSteps { bytes, runs }))
+}
+
+/// The exchanges of a package as the text of a problem file.
+///
+/// # Errors
+/// Not with numbers and names like these.
+pub fn export(package: &Package) -> Result<String, ProblemError> {
+    let counts = runs(&package.schedule);
+    let phases = (0..).zip(&package.exchanges).map(|(phase, exchange)| {
+        let steps: BTreeMap<u32, i32> = exchange
+            .source_steps
+            .iter()
+            .map(|step| (step.delivery, step.bytes))
+            .collect();
+        let transfer = |(number, delivery): (u32, &Delivery)| {
+            let step = steps.get(&number).copied().unwrap_or(0);
+            let runs = if step == 0 {
+                1
+            } else {
+                counts.get(&phase).copied().unwrap_or(1)
+            };
+            let address = |run: u32| {
+                let offset = step.unsigned_abs().wrapping_mul(run);
+                delivery.source_address.wrapping_add(offset)
+            };
+            TransferText {
+                source: delivery.source.get(),
+                source_addresses: (0..runs).map(address).collect(),
+                destinations: delivery
+                    .destinations
+                    .iter()
+                    .map(|&(tile, at)| (tile.get(), at))
+                    .collect(),
+                words: delivery.bytes / 4,
+                width: "Word32".to_owned(),
+            }
+        };
+        let transfers = (0..).zip(&exchange.deliveries).map(transfer).collect();
+        PhaseText { phase, transfers }
+    });
+    let file = FileText {
+        schema_version: 4,
+        tile_count: u16::try_from(package.tiles.len()).unwrap_or(u16::MAX),
+        phases: phases.collect(),
+    };
+    Ok(serde_json::to_string(&file)?)
+}
+
+/// How often each exchange runs.
+fn runs(schedule: &[ScheduleItem]) -> BTreeMap<u32, u32> {
+    let mut counts = BTreeMap::new();
+    for item in schedule {
+        match item {
+            ScheduleItem::Exchange(exchange) => {
+                counts.insert(*exchange, 1);
+            }
+            ScheduleItem::Compute(_) => {}
+            ScheduleItem::Repeat { count, body } => {
+                counts.extend(runs(body).into_keys().map(|exchange| (exchange, *count)));
+            }
+        }
+    }
+    counts
 }
 
 impl Problem {
@@ -280,7 +362,7 @@ impl ProblemPhase {
         Ok(PhaseReport {
             phase,
             transfers: self.transfers.len(),
-            narrowed: self.narrowed,
+            wide: self.wide,
             schedule: schedule.report(),
             schedule_time,
             encode_time,
@@ -310,13 +392,13 @@ mod tests {
         let [report] = reports.as_slice() else {
             panic!("one phase, not {}", reports.len());
         };
-        assert_eq!((report.phase, report.transfers, report.narrowed), (3, 1, 1));
+        assert_eq!((report.phase, report.transfers, report.wide), (3, 1, 1));
         assert_eq!(report.schedule.bound.get(), 40);
         assert!(report.row_words_max >= 4 && report.row_words >= 3 * 3);
         let text = report.to_string();
         for line in [
             "endpoint bound  40 cycles",
-            "1, sent 32 bits wide",
+            "64-bit          0 messages, 1 transfers asked for it",
             "check           passed",
         ] {
             assert!(text.contains(line), "{text} lacks {line}");
@@ -339,7 +421,7 @@ mod tests {
                 text(8, 4, "Byte", "[393216]"),
                 "phase 3, transfer 0: unknown width Byte",
             ),
-            (text(8, 4, "Word32", "[1, 2]"), "2 source addresses"),
+            (text(8, 4, "Word32", "[4, 8, 16]"), "3 source addresses"),
             (
                 text(2, 4, "Word32", "[393216]"),
                 "phase 3: transfer 0: tile 2 is not",

@@ -11,6 +11,8 @@ use runtime::machine::sram;
 use runtime::machine::topology::Topology;
 use runtime::package::model::{Address, MemoryRange};
 
+use super::message::Pairing;
+use super::schedule::schedule_as;
 use super::transfer::transfer;
 use super::*;
 
@@ -83,14 +85,28 @@ fn on_the_machine(rows: &[Option<EncodedRow>], topology: &Topology) -> Vec<TileM
     memories
 }
 
-/// Schedules, encodes, checks, runs and compares.
+/// Schedules, encodes, checks, runs and compares, with words alone and with 64-bit items too.
 fn round_trip(transfers: &[Transfer], topology: &Topology) -> (ScheduleReport, usize) {
+    let (report, words) = round_trip_as(transfers, topology, Pairing::None);
+    round_trip_as(transfers, topology, Pairing::All);
+    assert!(report.bound <= report.horizon);
+    assert_eq!(report.bound, endpoint_bound(transfers));
+    (report, words)
+}
+
+fn round_trip_as(
+    transfers: &[Transfer],
+    topology: &Topology,
+    pairing: Pairing,
+) -> (ScheduleReport, usize) {
     let code = vec![CODE; topology.tiles()];
     let context = ExchangeContext {
         topology,
         row_code: &code,
     };
-    let schedule = schedule(transfers, &context).expect("it can be scheduled");
+    let schedule = schedule_as(transfers, &context, pairing, u64::MAX)
+        .expect("it can be scheduled")
+        .expect("no bound reaches the limit");
     let rows = encode(&schedule, &context).expect("it can be encoded");
     verify(&rows, transfers, &context).expect("the rows do the transfers");
     let memories = on_the_machine(&rows, topology);
@@ -109,7 +125,6 @@ fn round_trip(transfers: &[Transfer], topology: &Topology) -> (ScheduleReport, u
     }
     let report = schedule.report();
     assert!(report.bound <= report.horizon);
-    assert_eq!(report.bound, endpoint_bound(transfers));
     (
         report,
         rows.iter().flatten().map(|row| row.words.len()).sum(),
@@ -172,8 +187,65 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// A transfer from a tile to some of the other pairs, which may be sent as 64-bit items, or a
+    /// short one to one tile.
+    fn any_wide_transfer()(
+        source in 0..TILES,
+        at in 0_u32..64,
+        items in 1_u32..160,
+        pairs in prop::collection::btree_map(0..TILES / 2, (0_u32..64, 0_u32..64), 1..3),
+        is_short in prop::bool::weighted(0.3),
+    ) -> Transfer {
+        let place = |at: u32| 0x9_0000 + 0x2000 * (at % 3) + 8 * at;
+        let words = if is_short { items } else { 126 + 2 * items };
+        let others = pairs.into_iter().filter(|&(pair, _)| pair != source / 2);
+        let mut wanted: Vec<_> = others
+            .flat_map(|(pair, (one, other))| {
+                [(2 * pair, place(one)), (2 * pair + 1, place(other))]
+            })
+            .collect();
+        if wanted.is_empty() {
+            wanted.push(((source + 2) % TILES, 0x9_0000));
+        }
+        if is_short {
+            wanted.truncate(1);
+        }
+        transfer(source, 0x6_0000 + 8 * at + 0x4000 * (at % 2), words, &wanted)
+    }
+}
+
+/// Five pairs of tiles anywhere on the device.
+fn any_pairs() -> impl Strategy<Value = Topology> {
+    let pairs = (0_u32..1472).filter(|id| id & 2 == 0).collect::<Vec<_>>();
+    prop::sample::subsequence(pairs, usize::from(TILES / 2)).prop_map(|pairs| {
+        let both = pairs.into_iter().flat_map(|id| [id, id ^ 2]);
+        let physical: Vec<_> = both.map(PhysicalTile::new).collect();
+        Topology::from_mapping(&physical).expect("they are distinct")
+    })
+}
+
+#[test]
+fn a_lone_paired_transfer_is_the_published_one() {
+    let topology = Topology::first_tiles(8);
+    // Physical 0 -> {1, 3}: logical neighbours are two apart.
+    let transfers = [transfer(0, 0x6_0000, 128, &[(2, 0x9_0000), (3, 0x9_0000)])];
+    let (report, _) = round_trip_as(&transfers, &topology, Pairing::All);
+    assert_eq!((report.paired, report.messages), (1, 1));
+    let (plain, _) = round_trip_as(&transfers, &topology, Pairing::None);
+    assert_eq!(report.horizon.get() + 64, plain.horizon.get());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn transfers_to_pairs_leave_what_one_after_another_leaves(
+        transfers in prop::collection::vec(any_wide_transfer(), 1..24),
+        topology in any_pairs(),
+    ) {
+        round_trip(&transfers, &topology);
+    }
 
     #[test]
     fn rows_leave_the_memories_that_one_transfer_after_another_leaves(

@@ -7,9 +7,10 @@
 
 use rayon::prelude::*;
 use runtime::machine::arch::{NEUTRAL_SOURCE, RECEIVE_TAIL, SENDER_HORIZON_MIN};
+use runtime::machine::topology;
 use runtime::package::model::Address;
 
-use super::message::Messages;
+use super::message::{Messages, Width};
 use super::transfer::ExchangeContext;
 
 /// A message that a tile sends.
@@ -17,12 +18,16 @@ use super::transfer::ExchangeContext;
 pub(super) struct TimedSend {
     /// Event of the first word.
     pub(super) event: u32,
-    /// Length in words.
-    pub(super) words: u32,
+    /// Length in items.
+    pub(super) items: u32,
+    /// What an item is.
+    pub(super) width: Width,
     /// First byte.
     pub(super) address: Address,
-    /// Send control: bit 0 east, bit 1 west.
+    /// Send control: bit 0 east, bit 1 west, bit 2 64-bit items.
     pub(super) control: u8,
+    /// Bytes that the first byte is further on in each run of a repeated exchange.
+    pub(super) step: u32,
 }
 
 /// What a tile writes to its receive registers at one event.
@@ -34,6 +39,19 @@ pub(super) struct Control {
     pub(super) source: Option<u16>,
     /// First byte of the words that land from here on.
     pub(super) pointer: Option<Address>,
+    /// A write for 64-bit items, which shares its event with no other.
+    pub(super) paired: Option<Paired>,
+}
+
+/// A register write for 64-bit items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Paired {
+    /// Source to select for the pair: a physical id or the neutral one.
+    Source(u16),
+    /// Direction that the items come from, 1 or 2, or 0 after them.
+    Format(u8),
+    /// First byte of the items that land from here on.
+    Pointer(Address),
 }
 
 impl Control {
@@ -61,9 +79,19 @@ pub(super) struct Timeline {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Selection {
     event: u32,
-    words: u32,
+    items: u32,
     source: u16,
     address: Address,
+    width: Width,
+    /// Whether the tile selects the source itself.
+    selects: bool,
+}
+
+impl Selection {
+    /// One past the last byte that it lands.
+    const fn end(&self) -> Address {
+        self.address + self.items * self.width.bytes()
+    }
 }
 
 /// Entries grouped by tile in one array.
@@ -108,9 +136,11 @@ pub(super) fn timelines(
         for (message, &event) in started() {
             let send = TimedSend {
                 event,
-                words: message.words,
+                items: message.items,
+                width: message.width,
                 address: message.address,
                 control: message.control,
+                step: message.steps.bytes,
             };
             put(message.source, send);
         }
@@ -120,9 +150,11 @@ pub(super) fn timelines(
             for receiver in messages.receivers(message) {
                 let selection = Selection {
                     event: start.wrapping_add_signed(i32::from(receiver.select)),
-                    words: message.words,
+                    items: message.items,
                     source: message.source,
                     address: receiver.address,
+                    width: message.width,
+                    selects: receiver.selects,
                 };
                 put(receiver.tile, selection);
             }
@@ -141,27 +173,46 @@ fn timeline(
     context: &ExchangeContext<'_>,
 ) -> Timeline {
     let mapping = context.topology.mapping();
-    let landing = runtime::machine::topology::landing_delay(mapping[tile]);
+    let landing = topology::landing_delay(mapping[tile]);
     let mut sends = sends.to_vec();
     sends.sort_unstable_by_key(|send| send.event);
     let mut selections = selections.to_vec();
     selections.sort_unstable();
     let sent = sends
         .last()
-        .map(|send| (send.event + send.words).max(SENDER_HORIZON_MIN));
+        .map(|send| (send.event + send.items).max(SENDER_HORIZON_MIN));
     let landed = selections
         .last()
-        .map(|last| last.event + landing + last.words + RECEIVE_TAIL);
+        .map(|last| last.event + landing + last.width.delay() + last.items + RECEIVE_TAIL);
     let source = |selection: &Selection| {
         let physical = mapping[usize::from(selection.source)].get();
         u16::try_from(physical).expect("a physical id has eleven bits")
     };
+    let mut controls = merge(
+        &sources(&selections, source),
+        &pointers(&selections, landing),
+    );
+    let physical = mapping[tile];
+    let direction = |it: &Selection| {
+        let route = topology::route(mapping[usize::from(it.source)], physical);
+        route.direction.send_bit()
+    };
+    let wide = selections.iter().filter(|it| it.width == Width::Pair);
+    let first = controls.len();
+    for selection in wide {
+        let source = source(selection) ^ u16::try_from(physical.get() & 2).unwrap_or(0);
+        paired(
+            selection,
+            (source, direction(selection), landing),
+            &mut controls,
+        );
+    }
+    if controls.len() > first {
+        controls.sort_unstable_by_key(|control| control.event);
+    }
     Timeline {
         sends,
-        controls: merge(
-            &sources(&selections, source),
-            &pointers(&selections, landing),
-        ),
+        controls,
         horizon: sent.max(landed).unwrap_or(0),
     }
 }
@@ -170,8 +221,11 @@ fn timeline(
 fn sources(selections: &[Selection], physical: impl Fn(&Selection) -> u16) -> Vec<(u32, u16)> {
     let mut sources = Vec::with_capacity(2 * selections.len());
     for (position, selection) in selections.iter().enumerate() {
+        if selection.width == Width::Pair {
+            continue;
+        }
         sources.push((selection.event, physical(selection)));
-        let end = selection.event + selection.words;
+        let end = selection.event + selection.items;
         if selections
             .get(position + 1)
             .is_none_or(|next| next.event != end)
@@ -187,12 +241,43 @@ fn pointers(selections: &[Selection], landing: u32) -> Vec<(u32, Address)> {
     let mut follows = None;
     let mut pointers = Vec::with_capacity(selections.len());
     for selection in selections {
+        if selection.width == Width::Pair {
+            follows = None;
+            continue;
+        }
         if follows != Some(selection.address) {
             pointers.push((selection.event + landing, selection.address));
         }
-        follows = Some(selection.address + 4 * selection.words);
+        follows = Some(selection.end());
     }
     pointers
+}
+
+/// The controls of 64-bit items from `source`, as their pair selects it, and `direction`.
+fn paired(
+    selection: &Selection,
+    (source, direction, landing): (u16, u8, u32),
+    controls: &mut Vec<Control>,
+) {
+    let mut put = |event, write| {
+        controls.push(Control {
+            event,
+            source: None,
+            pointer: None,
+            paired: Some(write),
+        });
+    };
+    let format = selection.event + landing - 1;
+    if selection.selects {
+        put(selection.event, Paired::Source(source));
+        put(
+            selection.event + selection.items,
+            Paired::Source(NEUTRAL_SOURCE),
+        );
+    }
+    put(format, Paired::Format(direction));
+    put(format + 2, Paired::Pointer(selection.address));
+    put(format + selection.items, Paired::Format(0));
 }
 
 /// Both kinds of control in the order of events.
@@ -209,6 +294,7 @@ fn merge(mut sources: &[(u32, u16)], mut pointers: &[(u32, Address)]) -> Vec<Con
             event,
             source: None,
             pointer: None,
+            paired: None,
         };
         if let Some((&(at, source), rest)) = sources.split_first()
             && at == event

@@ -8,6 +8,27 @@ use runtime::machine::sram;
 use runtime::machine::topology::Topology;
 use runtime::package::model::{Address, MemoryRange};
 
+/// How far the source of a transfer is from one run of a repeated exchange to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceSteps {
+    /// Bytes, a multiple of four; 0 where the source stays.
+    pub bytes: u32,
+    /// Runs of the exchange, at least one; those of a source that stays do not matter.
+    pub runs: u32,
+}
+
+impl SourceSteps {
+    /// The source stays.
+    pub const NONE: Self = Self { bytes: 0, runs: 1 };
+
+    /// Bytes from the first run's source to that of every run that differs from it, its own
+    /// included.
+    pub(super) fn offsets(self) -> impl Iterator<Item = u32> {
+        let runs = if self.bytes == 0 { 1 } else { self.runs };
+        (0..runs).map(move |run| run.saturating_mul(self.bytes))
+    }
+}
+
 /// One source range that one or more tiles receive.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Transfer {
@@ -15,6 +36,8 @@ pub struct Transfer {
     pub source: TileId,
     /// First byte at the source, a multiple of four.
     pub source_address: Address,
+    /// How the source moves from run to run.
+    pub steps: SourceSteps,
     /// Length in 32-bit words, at least one; above 4,148 it is sent as several messages.
     pub words: u32,
     /// Receiving tiles and the first byte at each, a multiple of four. Distinct; the source itself
@@ -28,6 +51,17 @@ impl Transfer {
     #[must_use]
     pub fn bytes(&self) -> Option<u32> {
         self.words.checked_mul(4)
+    }
+
+    /// The transfer as one run of a repeated exchange does it.
+    #[must_use]
+    pub fn in_run(&self, run: u32) -> Self {
+        let offset = run.saturating_mul(self.steps.bytes);
+        Self {
+            source_address: self.source_address.saturating_add(offset),
+            steps: SourceSteps::NONE,
+            ..self.clone()
+        }
     }
 }
 
@@ -45,6 +79,7 @@ pub(super) fn transfer(
     Transfer {
         source: TileId::new(source),
         source_address: at,
+        steps: SourceSteps::NONE,
         words,
         destinations: destinations.collect(),
     }
@@ -232,7 +267,14 @@ pub(super) fn check(
         if item.destinations.is_empty() {
             return Err(empty("no destination"));
         }
-        check_range(transfer, source, source_address, words, context)?;
+        for offset in item.steps.offsets() {
+            let address = source_address.saturating_add(offset);
+            check_range(transfer, source, address, words, context)?;
+        }
+        let is_near = |address: Address| {
+            let mut offsets = item.steps.offsets();
+            offsets.any(|offset| address.abs_diff(source_address + offset) < 4 * words)
+        };
         for &(tile, address) in &item.destinations {
             check_range(transfer, tile, address, words, context)?;
             if std::mem::replace(&mut last_user[tile.index()], transfer) == transfer {
@@ -241,7 +283,7 @@ pub(super) fn check(
             if tile == source && item.destinations.len() == 1 {
                 return Err(TransferError::SourceOnly { transfer, tile });
             }
-            if tile == source && address.abs_diff(source_address) < 4 * words {
+            if tile == source && is_near(address) {
                 return Err(TransferError::Loopback {
                     transfer,
                     tile,
@@ -272,6 +314,7 @@ mod tests {
         let transfer = Transfer {
             source: TileId::new(1),
             source_address,
+            steps: SourceSteps::NONE,
             words,
             destinations: destinations
                 .iter()

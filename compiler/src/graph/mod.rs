@@ -10,12 +10,14 @@ pub mod parse;
 mod print;
 mod product;
 pub mod reference;
+mod repeat;
 mod siglip;
 pub mod workload;
 
 use runtime::package::{DType, Fill};
 
 pub use operation::{AttentionExtents, GemmExtents, Operation, OperationKind, Scale};
+pub use repeat::{Carried, Repeat};
 
 /// Largest element count of one tensor: 2^36, far above a device's memory.
 const ELEMENTS_MAX: u64 = 1 << 36;
@@ -88,6 +90,7 @@ pub struct Graph {
     values: Vec<Value>,
     operations: Vec<Operation>,
     outputs: Vec<ValueId>,
+    repeat: Option<Repeat>,
 }
 
 /// Which rule of the IR a graph breaks.
@@ -165,6 +168,11 @@ impl Graph {
     #[must_use]
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
+    }
+
+    /// The ids of all values in order of definition.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ValueId> + use<> {
+        (0..).map(ValueId).take(self.values.len())
     }
 
     /// The value with this name.

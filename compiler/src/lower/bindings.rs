@@ -43,7 +43,8 @@ pub(super) fn bindings(input: &Lowering<'_>) -> Host {
     let (mut bindings, mut written) = (Vec::new(), 0);
     for (range, shapes) in program.host.iter().zip(&shapes) {
         let tile = TileId::new(program.buffers[range.buffer as usize].tile);
-        let start = input.placement.addresses[range.buffer as usize];
+        let buffer = &program.buffers[range.buffer as usize];
+        let start = input.placement.addresses[range.buffer as usize] + range.copy * buffer.bytes;
         let tensor = tensor_of[&range.value];
         for each in shapes {
             let (address, element) = (start + each.offset, each.element);

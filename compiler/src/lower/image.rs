@@ -3,7 +3,7 @@
 use analytics::units::{Bytes, TileId};
 use rayon::prelude::*;
 use runtime::machine::sram::FETCH_GUARD_BYTES;
-use runtime::package::{Call, MemoryRange, RowEntry, Segment, TileProgram};
+use runtime::package::{Call, MemoryRange, OperandStep, RowEntry, RowPatch, Segment, TileProgram};
 
 use crate::place::PlaceError;
 use crate::program::{Program, Work};
@@ -39,7 +39,18 @@ fn add_calls(input: &Lowering<'_>, programs: &mut [TileProgram]) {
                 template: call.template,
                 operands,
             };
-            programs[usize::from(call.tile)].calls.push(lowered);
+            let program = &mut programs[usize::from(call.tile)];
+            for (operand, place) in (0..).zip(&call.operands) {
+                let bytes = input.program.buffers[place.buffer as usize].step();
+                if bytes > 0 {
+                    program.operand_steps.push(OperandStep {
+                        call: index(program.calls.len()),
+                        operand,
+                        bytes: bytes.cast_signed(),
+                    });
+                }
+            }
+            program.calls.push(lowered);
         }
         phase += 1;
     }
@@ -52,7 +63,7 @@ fn add_zero_ranges(input: &Lowering<'_>, programs: &mut [TileProgram]) {
         if buffer.zero {
             let range = MemoryRange {
                 address,
-                bytes: buffer.bytes,
+                bytes: buffer.total_bytes(),
             };
             programs[usize::from(buffer.tile)].zero_ranges.push(range);
         }
@@ -62,7 +73,8 @@ fn add_zero_ranges(input: &Lowering<'_>, programs: &mut [TileProgram]) {
     }
 }
 
-/// Lays the rows of a tile one after another, each 8-byte aligned; equal rows are kept once.
+/// Lays the rows of a tile one after another, each 8-byte aligned; equal rows are kept once, unless
+/// a Repeat rewrites them.
 fn add_rows(
     input: &Lowering<'_>,
     tile: usize,
@@ -77,17 +89,25 @@ fn add_rows(
         };
         let known = kept
             .iter()
-            .find(|(words, _)| *words == row.words.as_slice());
+            .find(|(words, _)| row.steps.is_empty() && *words == row.words.as_slice());
         let at = match known {
             Some(&(_, at)) => at,
             None => {
                 bytes.resize(bytes.len().next_multiple_of(8), 0);
                 let at = area.start + index(bytes.len());
                 bytes.extend(row.words.iter().flat_map(|word| word.to_le_bytes()));
-                kept.push((&row.words, at));
+                if row.steps.is_empty() {
+                    kept.push((&row.words, at));
+                }
                 at
             }
         };
+        let patches = row.steps.iter().map(|&(position, step)| RowPatch {
+            address: at + 4 * position,
+            exchange,
+            step,
+        });
+        program.row_patches.extend(patches);
         let (incoming_base, outgoing_base) = (0, 0);
         program.rows.push(RowEntry {
             exchange,
@@ -96,12 +116,13 @@ fn add_rows(
             outgoing_base,
         });
     }
-    let limit = area.end - area.start - FETCH_GUARD_BYTES;
-    if bytes.len() > limit as usize {
+    let limit = u64::from(area.end - area.start - FETCH_GUARD_BYTES);
+    let limit = limit.min(input.options.limits.row_bytes.unwrap_or(u64::MAX));
+    if bytes.len() as u64 > limit {
         return Err(PlaceError::Rows {
             tile: TileId::new(u16::try_from(tile).unwrap_or(u16::MAX)),
             bytes: Bytes::new(bytes.len() as u64),
-            limit: Bytes::new(u64::from(limit)),
+            limit: Bytes::new(limit),
         });
     }
     if !bytes.is_empty() {

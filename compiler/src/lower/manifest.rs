@@ -1,21 +1,16 @@
 //! Target and build manifest: everything that is needed to compile the same package again.
 
-use analytics::units::TileId;
-use runtime::machine::{arch, topology};
+use runtime::machine::arch;
 use runtime::package::{Manifest, Target, TensorRole};
-
-use crate::options::Options;
 
 use super::Lowering;
 use super::bindings::Host;
 
-pub(super) fn target(options: &Options) -> Target {
+pub(super) fn target(input: &Lowering<'_>) -> Target {
     Target {
         machine: arch::MACHINE.to_owned(),
-        clock_hz: options.clock_hz,
-        tile_mapping: (0..options.tiles)
-            .map(|tile| topology::default_physical(TileId::new(tile)))
-            .collect(),
+        clock_hz: input.options.clock_hz,
+        tile_mapping: input.topology.mapping().to_vec(),
     }
 }
 

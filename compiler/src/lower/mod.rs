@@ -8,17 +8,18 @@ mod transfers;
 
 use analytics::units::{Bytes, TileId};
 use rayon::prelude::*;
+use runtime::machine::topology::Topology;
 use runtime::package::{
     Address, Allocation, ComputePhase, Delivery, Exchange, MemoryClass, MemoryRange, Package,
-    ScheduleItem,
+    ScheduleItem, SourceStep,
 };
 
-use crate::exchange::{EncodedRow, Transfer};
+use crate::exchange::{EncodedRow, ScheduleReport, Transfer};
 use crate::graph::Graph;
 use crate::options::Options;
 use crate::place::{Arena, PlaceError, Placement};
 use crate::plan::Plan;
-use crate::program::{Program, Work};
+use crate::program::{Program, RepeatedSteps, Work};
 
 pub use transfers::transfers;
 
@@ -31,6 +32,8 @@ pub struct EncodedExchange {
     pub transfers: Vec<Transfer>,
     /// The row of each logical tile; `None` without traffic.
     pub rows: Vec<Option<EncodedRow>>,
+    /// How its times were found.
+    pub schedule: ScheduleReport,
 }
 
 impl EncodedExchange {
@@ -49,7 +52,7 @@ impl EncodedExchange {
 /// Everything that lowering reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Lowering<'a> {
-    /// The graph.
+    /// The graph as it was given.
     pub graph: &'a Graph,
     /// What was asked for.
     pub options: &'a Options,
@@ -63,6 +66,8 @@ pub struct Lowering<'a> {
     pub exchanges: &'a [EncodedExchange],
     /// Where rows may lie.
     pub arena: &'a Arena,
+    /// The tiles that run the planned ones.
+    pub topology: &'a Topology,
 }
 
 /// Builds the package.
@@ -75,7 +80,7 @@ pub fn lower(input: &Lowering<'_>) -> Result<Package, PlaceError> {
     let (schedule, exchanges, compute_phases) = schedule(input);
     let tiles = image::tiles(input)?;
     let mut package = Package {
-        target: manifest::target(input.options),
+        target: manifest::target(input),
         manifest: manifest::manifest(input, &host),
         tensors: host.tensors,
         patterns: host.patterns,
@@ -94,7 +99,12 @@ pub fn lower(input: &Lowering<'_>) -> Result<Package, PlaceError> {
 /// The schedule and the exchanges and compute phases that it names.
 fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<ComputePhase>) {
     let (mut items, mut exchanges, mut phases) = (Vec::new(), Vec::new(), Vec::new());
-    for step in &input.program.steps {
+    let program = input.program;
+    let repeat = program.repeat.clone().unwrap_or_default();
+    for (number, step) in (0..).zip(&program.steps) {
+        if number == repeat.steps.end {
+            close(&mut items, &repeat);
+        }
         match &step.work {
             Work::Exchange(_) => {
                 let encoded = &input.exchanges[exchanges.len()];
@@ -104,7 +114,7 @@ fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<Comp
                     region: step.region.clone(),
                     event_cycles: encoded.horizon(),
                     deliveries: deliveries(&encoded.transfers),
-                    ..Exchange::default()
+                    source_steps: source_steps(&encoded.transfers),
                 });
             }
             Work::Compute { role, .. } => {
@@ -117,7 +127,28 @@ fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<Comp
             }
         }
     }
+    if index(program.steps.len()) == repeat.steps.end {
+        close(&mut items, &repeat);
+    }
     (items, exchanges, phases)
+}
+
+/// Puts the items of the repeated steps, the last ones so far, into a Repeat.
+fn close(items: &mut Vec<ScheduleItem>, repeat: &RepeatedSteps) {
+    if repeat.count > 1 {
+        let body = items.split_off(repeat.steps.start as usize);
+        let count = repeat.count;
+        items.push(ScheduleItem::Repeat { count, body });
+    }
+}
+
+fn source_steps(transfers: &[Transfer]) -> Vec<SourceStep> {
+    let moving = (0..).zip(transfers).filter(|(_, it)| it.steps.bytes > 0);
+    let step = |(delivery, transfer): (u32, &Transfer)| SourceStep {
+        delivery,
+        bytes: transfer.steps.bytes.cast_signed(),
+    };
+    moving.map(step).collect()
 }
 
 fn deliveries(transfers: &[Transfer]) -> Vec<Delivery> {
@@ -141,7 +172,7 @@ fn allocations(input: &Lowering<'_>, package: &Package) -> Vec<Allocation> {
             tile: TileId::new(buffer.tile),
             range: MemoryRange {
                 address,
-                bytes: buffer.bytes,
+                bytes: buffer.total_bytes(),
             },
             class: buffer.class,
             label: program.labels[buffer.label as usize].clone(),

@@ -2,17 +2,26 @@
 
 use analytics::units::TileId;
 
-use crate::exchange::Transfer;
+use crate::exchange::{SourceSteps, Transfer};
 use crate::place::Placement;
 use crate::program::{Move, Program};
 
-/// Resolves the moves of one exchange, in program order.
+/// Resolves the moves of one step, in program order.
 #[must_use]
-pub fn transfers(program: &Program, placement: &Placement, moves: &[Move]) -> Vec<Transfer> {
+pub fn transfers(
+    program: &Program,
+    placement: &Placement,
+    (step, moves): (u32, &[Move]),
+) -> Vec<Transfer> {
+    let runs = program.runs(step);
     let tile = |buffer: u32| TileId::new(program.buffers[buffer as usize].tile);
     let transfer = |each: &Move| Transfer {
         source: tile(each.source.buffer),
         source_address: super::address(placement, each.source),
+        steps: SourceSteps {
+            bytes: program.buffers[each.source.buffer as usize].step(),
+            runs,
+        },
         words: each.bytes / 4,
         destinations: each
             .destinations

@@ -148,7 +148,7 @@ fn place_tile(
         .map(|&id| {
             let buffer = &program.buffers[id as usize];
             Request {
-                bytes: buffer.bytes,
+                bytes: buffer.total_bytes(),
                 tail: buffer.tail,
                 class: buffer.class,
                 lifetime: (buffer.first, buffer.last),
@@ -161,7 +161,7 @@ fn place_tile(
         let buffer = &program.buffers[ids[failure.request] as usize];
         PlaceError::Full {
             tile: TileId::new(buffer.tile),
-            bytes: Bytes::new(u64::from(buffer.bytes)),
+            bytes: Bytes::new(u64::from(buffer.total_bytes())),
             label: program.labels[buffer.label as usize].clone(),
             class: class_name(buffer.class),
             live: Bytes::new(failure.live),

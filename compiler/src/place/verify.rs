@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use runtime::package::{Address, KernelSpec, MemoryClass, Merge, Order};
 
-use crate::program::{Buffer, Program, Work};
+use crate::program::{Buffer, BufferId, Program, Work};
 
 use super::Placement;
 
@@ -34,6 +34,7 @@ pub fn verify(program: &Program, placement: &Placement) -> Result<(), PlacementF
         .collect::<Vec<_>>()
         .into_iter()
         .collect::<Result<(), _>>()?;
+    verify_repeat(program)?;
     verify_calls(program, placement)
 }
 
@@ -47,7 +48,7 @@ fn verify_tile(
     }
     let span = |id: usize, buffer: &Buffer| {
         let start = placement.addresses[id];
-        (start, start + buffer.bytes)
+        (start, start + buffer.bytes * buffer.copies)
     };
     for (position, &(id, buffer)) in buffers.iter().enumerate() {
         let (start, end) = span(id, buffer);
@@ -69,7 +70,7 @@ fn verify_tile(
 }
 
 fn verify_range(program: &Program, start: Address, buffer: &Buffer) -> Result<(), PlacementFault> {
-    let end = u64::from(start) + u64::from(buffer.bytes);
+    let end = u64::from(start) + u64::from(buffer.bytes) * u64::from(buffer.copies);
     let in_code = start < 0x68000 || (start < 0x80000 && end > 0x80000);
     let problem = if in_code || end + u64::from(buffer.tail) > 0xe7bb0 {
         "leaves the data memory"
@@ -86,6 +87,62 @@ fn verify_range(program: &Program, start: Address, buffer: &Buffer) -> Result<()
         tile: buffer.tile,
         problem,
     })
+}
+
+/// A buffer that a repeated step reads before any step of the run has written it holds what came
+/// before the run, so it must be live in all of the steps.
+fn verify_repeat(program: &Program) -> Result<(), PlacementFault> {
+    let Some(repeat) = &program.repeat else {
+        return Ok(());
+    };
+    let mut is_written = vec![false; program.buffers.len()];
+    let (first, last) = (repeat.steps.start, repeat.steps.end - 1);
+    let check = |id: BufferId, is_written: &[bool]| {
+        let buffer = &program.buffers[id as usize];
+        let lives = buffer.first <= first && buffer.last >= last;
+        if is_written[id as usize] || lives {
+            return Ok(());
+        }
+        let label = &program.labels[buffer.label as usize];
+        let problem = format!("{label} is read from run to run but not kept");
+        let tile = buffer.tile;
+        Err(PlacementFault { tile, problem })
+    };
+    for step in &program.steps[first as usize..=last as usize] {
+        match &step.work {
+            Work::Exchange(moves) => {
+                for each in moves {
+                    check(each.source.buffer, &is_written)?;
+                }
+                let written = moves.iter().flat_map(|each| each.destinations.iter());
+                written.for_each(|&id| is_written[id as usize] = true);
+            }
+            Work::Compute { calls, .. } => {
+                for call in calls {
+                    let spec = &program.templates[call.template as usize].kernel;
+                    let (outputs, inputs) = call.operands.split_at(written_operands(spec));
+                    for input in inputs {
+                        check(input.buffer, &is_written)?;
+                    }
+                    for output in outputs {
+                        is_written[output.buffer as usize] = true;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Leading operands that a kernel writes without having read them.
+fn written_operands(spec: &KernelSpec) -> usize {
+    match spec {
+        KernelSpec::GemmF16 {
+            accumulate: true, ..
+        } => 0,
+        KernelSpec::Merge(merge) => usize::from(merge.last || merge.first),
+        _ => 1,
+    }
 }
 
 /// Memory elements [first, last] of a byte range, numbered as addresses in 16 KiB or 32 KiB.

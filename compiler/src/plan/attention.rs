@@ -2,8 +2,6 @@
 //! blocks × key blocks. A tile multiplies its rectangle, takes its softmax and multiplies with its
 //! values; the partial results of a query block are then merged by rows.
 
-use std::fmt;
-
 use analytics::units::Cycles;
 use runtime::kernels::{Generation, cycles};
 use runtime::package::{
@@ -12,94 +10,13 @@ use runtime::package::{
 
 use crate::graph::{Graph, Operation, OperationKind, Scale, ValueId};
 use crate::layout::{Groups, LANES, LineAxis, UNIT_BYTES, View};
-use crate::options::{AttentionStrategy, Options, PredictedCycles};
+use crate::options::{AttentionProducts, AttentionStrategy, Options, PredictedCycles};
 
 use super::candidate::{Lack, Memory, endpoint, phase_overhead};
+use super::family::{AttentionPlan, Family};
 use super::pick::Pick;
 use super::shape::fitting;
-use super::{PlanError, shared_rows};
-
-/// Which plan family an attention follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Family {
-    /// Query blocks × key blocks, softmax on each rectangle, merge by rows.
-    Split,
-    /// The same with a merge of all partial results in one pass, whose cost is assumed.
-    SplitOnePass,
-    /// Query rows × nothing: every tile of a stream sees all keys, in blocks of 64 with a running
-    /// merge.
-    Flash,
-    /// The same with all keys at once.
-    Materialized,
-}
-
-impl Family {
-    /// The name in plan texts.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Split => "split",
-            Self::SplitOnePass => "split-one-pass",
-            Self::Flash => "flash",
-            Self::Materialized => "materialized",
-        }
-    }
-}
-
-/// How one attention is spread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct AttentionPlan {
-    /// Graph operation index.
-    pub operation: usize,
-    /// The family.
-    pub family: Family,
-    /// Query blocks of a stream.
-    pub queries: u32,
-    /// Key blocks of a stream.
-    pub keys: u32,
-}
-
-impl AttentionPlan {
-    /// Tiles of one stream.
-    #[must_use]
-    pub const fn stream_tiles(&self) -> u32 {
-        self.queries * self.keys
-    }
-
-    /// Logical tile of a rectangle.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a grid has at most 1,472 tiles"
-    )]
-    pub const fn tile(&self, stream: u32, query: u32, key: u32) -> u16 {
-        ((stream * self.queries + query) * self.keys + key) as u16
-    }
-}
-
-impl AttentionPlan {
-    /// Logical tile of a part of a stream's query rows.
-    #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a grid has at most 1,472 tiles"
-    )]
-    pub const fn shared_tile(&self, streams: u32, stream: u32, part: u32) -> u16 {
-        (stream + streams * part) as u16
-    }
-}
-
-impl fmt::Display for AttentionPlan {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            operation,
-            family,
-            queries,
-            keys,
-        } = self;
-        write!(f, "{operation}:{}:{queries}x{keys}", family.name())
-    }
-}
+use super::{PlanError, products, shared_rows};
 
 /// One of q, k and v, and where each stream of it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,6 +166,7 @@ pub(super) fn rank(
     let problem = AttentionProblem::new(graph, operation)?;
     let (tiles, mut tried, mut lacking) = (u32::from(options.tiles), 0, None);
     if options.attention != AttentionStrategy::Auto {
+        check_products(operation, options)?;
         let batches = problem.streams / problem.q.heads;
         if batches > 1 && !problem.keys.is_multiple_of(LANES) {
             return Err(PlanError::NoPlan {
@@ -271,7 +189,16 @@ pub(super) fn rank(
         &[Family::Split]
     };
     let mut picks = Vec::new();
-    for queries in 1..=problem.queries.min(tiles / problem.streams.max(1)) {
+    match products::picks(&problem, options, index) {
+        Ok(found) => {
+            tried += found.len();
+            picks.extend(found);
+        }
+        Err(lack) => lacking = lack,
+    }
+    let has_rectangles = options.products == AttentionProducts::Auto;
+    let most = problem.queries.min(tiles / problem.streams.max(1));
+    for queries in 1..=if has_rectangles { most } else { 0 } {
         for keys in 1..=problem.key_groups().min(tiles / problem.streams / queries) {
             let wasteful =
                 |extent: u32, parts: u32| extent.div_ceil(extent.div_ceil(parts)) != parts;
@@ -283,12 +210,7 @@ pub(super) fn rank(
                     continue;
                 }
                 tried += 1;
-                let plan = AttentionPlan {
-                    operation: index,
-                    family,
-                    queries,
-                    keys,
-                };
+                let plan = AttentionPlan::of_one_grid(index, family, [queries, keys]);
                 let memory = memory(&problem, &plan);
                 match memory.check() {
                     Ok(()) => {
@@ -304,6 +226,19 @@ pub(super) fn rank(
     }
     picks.sort_by_key(|pick| (pick.predicted.total(), pick.plan.to_string()));
     Ok((picks, tried))
+}
+
+/// The published plans share rows in both products.
+fn check_products(operation: &Operation, options: &Options) -> Result<(), PlanError> {
+    use AttentionProducts::{Auto, SharedRows};
+    if matches!(options.products, Auto | SharedRows) {
+        return Ok(());
+    }
+    let (strategy, products) = (options.attention.name(), options.products.name());
+    Err(PlanError::NoPlan {
+        operation: operation.name.clone(),
+        problem: format!("{strategy} shares rows in both products, not {products}; use auto"),
+    })
 }
 
 fn refusal(

@@ -13,7 +13,7 @@ use crate::options::{OperandPolicy, PredictedCycles};
 use crate::place::{Arena, Request, allocate};
 use crate::program::{PANEL_TAIL, PIECE_UNITS};
 
-use super::{GemmPlan, Problem};
+use super::{GemmPlan, Operand, Problem};
 
 /// Release and exit of an exchange beside its horizon: the mean of eleven published overheads.
 const EXCHANGE_OVERHEAD: u64 = 261;
@@ -24,6 +24,10 @@ const ROUTE: u64 = 70;
 const MESSAGE_GAP: u64 = 2;
 /// Units of a message that carries part of a result: the runs that two unrelated grids share.
 const RUN_UNITS: u32 = 64;
+/// Rewriting the words of a row that send from another address in each run of a repeated block:
+/// 28 cycles a word, two words where a tile sends one message with a control in it. The first run
+/// needs none, so it is paid too often by one.
+const REWRITE: Cycles = Cycles::new(2 * 28);
 /// Words of a unit.
 const UNIT_WORDS: u64 = 8;
 
@@ -106,11 +110,12 @@ fn operand_cycles(
 ) -> Cycles {
     let (panels, coefficients, _) = shard.units();
     let sides = [
-        (problem.panels.is_host, panels, plan.grid.columns),
-        (problem.coefficients.is_host, coefficients, plan.grid.rows),
+        (&problem.panels, panels, plan.grid.columns),
+        (&problem.coefficients, coefficients, plan.grid.rows),
     ];
     let mut words = Cycles::ZERO;
-    for ((is_host, units, fan), resident) in sides.into_iter().zip(resident) {
+    for ((operand, units, fan), resident) in sides.into_iter().zip(resident) {
+        let is_host = operand.is_host;
         let in_place = is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated);
         if !in_place && !resident {
             let pieces = if is_host {
@@ -119,6 +124,9 @@ fn operand_cycles(
                 units.div_ceil(RUN_UNITS)
             };
             words += endpoint(units, pieces);
+            if operand.copies > 1 {
+                words += REWRITE;
+            }
         }
     }
     if words == Cycles::ZERO {
@@ -174,6 +182,12 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
     let (panels, coefficients, result) = shard.units();
     let arena = Arena::with_rows(0);
     let limit = (arena.interleaved.end - arena.standard.start) / UNIT_BYTES;
+    let all = |operand: &Operand, units: u32, fan: u32| {
+        let in_place = operand.is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated);
+        units.saturating_mul(if in_place { operand.copies } else { 1 })
+    };
+    let panels = all(&problem.panels, panels, plan.grid.columns);
+    let coefficients = all(&problem.coefficients, coefficients, plan.grid.rows);
     let largest = panels.max(coefficients).max(result);
     if largest > limit {
         let bytes = u64::from(largest) * u64::from(UNIT_BYTES);
@@ -265,18 +279,18 @@ impl Memory {
         &mut self,
         plan: &GemmPlan,
         (name, units, class): (&'static str, u32, MemoryClass),
-        (is_host, fan): (bool, u32),
+        (operand, fan): (&Operand, u32),
     ) -> Vec<usize> {
-        if !is_host {
+        if !operand.is_host {
             return vec![self.add(name, units, class, (1, 2))];
         }
         if fan == 1 || plan.policy == OperandPolicy::Replicated {
             return (0..plan.chunks)
-                .map(|_| self.add(name, units, class, (0, 2)))
+                .map(|_| self.add(name, units * operand.copies, class, (0, 2)))
                 .collect();
         }
         let block = self.add(name, units, class, (1, 2));
-        let home = units.div_ceil(fan) * plan.chunks;
+        let home = units.div_ceil(fan) * plan.chunks * operand.copies;
         let home = self.add("home", home, MemoryClass::Standard, (0, 1));
         self.keep_apart(home, block);
         vec![block]
@@ -296,13 +310,13 @@ fn memory(problem: &Problem, plan: &GemmPlan, shard: &Shard, others: u64) -> Mem
     let mut memory = Memory::default();
     let output = memory.add("result block", result, MemoryClass::Interleaved, (2, 4));
     let panels = (PANEL_OPERAND, panels, standard);
-    for block in memory.add_operand(plan, panels, (problem.panels.is_host, plan.grid.columns)) {
+    for block in memory.add_operand(plan, panels, (&problem.panels, plan.grid.columns)) {
         memory.keep_apart(output, block);
     }
     memory.add_operand(
         plan,
         ("coefficients", coefficients, plan.coefficients),
-        (problem.coefficients.is_host, plan.grid.rows),
+        (&problem.coefficients, plan.grid.rows),
     );
     if plan.grid.inner > 1 {
         let piece = result.div_ceil(plan.pieces);

@@ -10,9 +10,11 @@ mod attention;
 mod candidate;
 mod constraint;
 mod explain;
+mod family;
 mod pick;
 mod pointwise;
 mod problem;
+mod products;
 mod rank;
 mod select;
 mod shape;
@@ -26,9 +28,9 @@ use crate::instrument::class_name;
 use crate::layout::LANES;
 use crate::options::{OperandPolicy, PredictedCycles};
 
-pub use attention::{AttentionPlan, Family};
 pub(crate) use attention::{AttentionProblem, merge, merge_all, own_copy, softmax};
 pub use constraint::PlanConstraint;
+pub use family::{AttentionPlan, Family};
 pub(crate) use pointwise::{add, gelu, layer_norm};
 pub use problem::{Cell, Grid, Operand, Orientation, Problem};
 pub use select::plan;
@@ -48,6 +50,15 @@ pub enum PlanError {
         /// The field, such as `grid`.
         field: &'static str,
         /// What is wrong and what would be right.
+        problem: String,
+    },
+    /// A repeated block that cannot run on what its last run left; its runs have to be planned one
+    /// after another.
+    #[error("the repeated block of {operation}: {problem}")]
+    Repeat {
+        /// The first operation of the block.
+        operation: String,
+        /// Why not.
         problem: String,
     },
     /// Every grid of an operation was infeasible.
@@ -195,4 +206,28 @@ pub struct Plan {
     pub predicted: Vec<PredictedCycles>,
     /// The best candidates of each operation with their cycles by part, for people.
     pub explain: String,
+    /// Plans of single operations that were priced or found not to fit.
+    pub tried: u64,
+}
+
+impl Plan {
+    /// Lengths of the runs of tiles that work alike: strides of the grids, and grids.
+    pub(crate) fn blocks(&self) -> Vec<u16> {
+        let lengths = self
+            .operations
+            .iter()
+            .flat_map(|operation| match operation {
+                OperationPlan::Gemm(plan) => {
+                    let Grid { columns, inner, .. } = plan.grid;
+                    vec![columns, columns * inner, plan.grid.tiles()]
+                }
+                OperationPlan::Attention(plan) => {
+                    vec![plan.keys, plan.values[1], plan.stream_tiles()]
+                }
+                _ => Vec::new(),
+            });
+        lengths
+            .filter_map(|length| u16::try_from(length).ok())
+            .collect()
+    }
 }

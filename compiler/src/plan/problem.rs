@@ -91,6 +91,8 @@ pub struct Operand {
     pub view: View,
     /// The host holds it; else an operation computed it.
     pub is_host: bool,
+    /// How many of it lie on the tiles: one for each run of a repeated block that has its own.
+    pub copies: u32,
 }
 
 /// A GEMM in one orientation.
@@ -133,6 +135,7 @@ impl Problem {
                 value,
                 view,
                 is_host,
+                copies: graph.copies(value),
             }
         };
         let left = operand(0, View::grouped(rows, inner, LineAxis::Rows));
@@ -145,6 +148,7 @@ impl Problem {
             value: operation.output,
             view: View::grouped(rows, columns, axis),
             is_host: false,
+            copies: 1,
         };
         Ok(Self {
             panels,

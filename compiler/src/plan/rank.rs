@@ -5,8 +5,8 @@ use std::ops::Range;
 use analytics::units::Cycles;
 use runtime::package::MemoryClass;
 
-use crate::graph::{Graph, Operation, OperationKind};
-use crate::options::Options;
+use crate::graph::{Graph, Operation, OperationKind, ValueId};
+use crate::options::{OperandPolicy, Options};
 
 use super::candidate::{Candidate, Lack, fits, price};
 use super::shape::{consumers, wanted_axes};
@@ -42,9 +42,11 @@ pub(super) fn rank(
     let is_unpacked = is_unpacked(graph, operation, heads);
     let pieces = |grid: Grid| if is_unpacked { 1 } else { grid.inner };
     let legal = orientations(graph, operation, heads)?;
-    for orientation in legal
+    let allowed = policies(graph, options, index, constraint);
+    for (orientation, policy) in legal
         .into_iter()
         .filter(|each| forced.is_none_or(|one| one == *each))
+        .flat_map(|each| allowed.iter().map(move |&policy| (each, policy)))
     {
         let problem = Problem::new(graph, operation, orientation, heads)?;
         for grid in grids(&problem, &tiles, constraint)? {
@@ -55,9 +57,7 @@ pub(super) fn rank(
                 grid,
                 groups: problem.coefficients.view.groups().div_ceil(grid.columns),
                 coefficients: MemoryClass::Interleaved,
-                policy: constraint
-                    .and_then(|each| each.policy)
-                    .unwrap_or(options.operands),
+                policy,
                 chunks: 1,
                 pieces: constraint
                     .and_then(|each| each.pieces)
@@ -91,6 +91,24 @@ pub(super) fn rank(
         ));
     }
     Ok(Ranked { feasible, tried })
+}
+
+/// How operands may arrive: as asked, and in a repeated block also spread, since what the host
+/// writes in place lies on the tiles once for each run.
+fn policies(
+    graph: &Graph,
+    options: &Options,
+    index: usize,
+    constraint: Option<&PlanConstraint>,
+) -> Vec<OperandPolicy> {
+    let forced = constraint.and_then(|each| each.policy);
+    let first = forced.unwrap_or(options.operands);
+    let spread = OperandPolicy::Sharded;
+    let is_free = forced.is_none() && first != spread && graph.repeat_around(index).is_some();
+    [first]
+        .into_iter()
+        .chain(is_free.then_some(spread))
+        .collect()
 }
 
 /// Whether the result is unpacked to rows, which takes whole blocks.
@@ -146,17 +164,26 @@ pub(super) fn key(total: Cycles, plan: &GemmPlan) -> impl Ord + use<> {
         plan.orientation,
         plan.grid,
         plan.chunks,
+        plan.policy == OperandPolicy::Sharded,
     )
 }
 
 /// Bytes of all values that are not operands or result of the operation.
 fn other_bytes(graph: &Graph, operation: &Operation) -> u64 {
-    let ours = |name: &str| {
-        let id = graph.find(name);
-        id.is_some_and(|id| operation.inputs.contains(&id) || operation.output == id)
-    };
-    let others = graph.values().iter().filter(|value| !ours(&value.name));
-    others.map(|value| value.elements().saturating_mul(2)).sum()
+    let ours = |id: &ValueId| operation.inputs.contains(id) || operation.output == *id;
+    let sequences = graph.repeat().into_iter().flat_map(|it| &it.iterated);
+    let ours_too = sequences.filter(|(id, _)| ours(id));
+    let counted: u64 = ours_too
+        .flat_map(|(id, values)| values.iter().filter(move |each| *each != id))
+        .map(|id| graph.value(*id).elements() * 2)
+        .sum();
+    let is_there =
+        |id: &ValueId| graph.value(*id).fill().is_some() || graph.producer(*id).is_some();
+    let others = graph.ids().filter(|id| !ours(id) && is_there(id));
+    let all: u64 = others
+        .map(|id| graph.value(id).elements().saturating_mul(2))
+        .sum();
+    all - counted
 }
 
 /// Orientations whose result has the units that its consumers read.

@@ -1,6 +1,7 @@
 //! Chooses over all operations: partial plans are extended by the ranked plans of one operation
 //! after another, and the cheapest are kept.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use analytics::units::Cycles;
@@ -15,8 +16,6 @@ use super::pick::Pick;
 use super::rank::{Ranked, rank};
 use super::{GemmPlan, Plan, PlanError, Problem, attention, pointwise};
 
-/// Partial plans that are carried from one operation to the next.
-const BEAM_WIDTH: usize = 16;
 /// Candidates of an operation that each partial plan tries.
 const BRANCHES: usize = 32;
 /// Times that the plans of products at once are chosen anew, one after another.
@@ -36,16 +35,66 @@ struct Branch {
     total: Cycles,
 }
 
+/// What the choice of one pick after another looks at beside the picks.
+#[derive(Clone, Copy)]
+struct Setting<'a> {
+    graph: &'a Graph,
+    options: &'a Options,
+    /// Bytes of every tile that stay free.
+    reserve: u64,
+    /// Plans of single operations that were priced or found not to fit.
+    tried: &'a Cell<u64>,
+}
+
+impl Setting<'_> {
+    fn count(&self, tried: usize) {
+        self.tried.set(self.tried.get() + tried as u64);
+    }
+
+    /// How often an operation runs.
+    fn runs(&self, operation: usize) -> u64 {
+        let repeat = self.graph.repeat_around(operation);
+        repeat.map_or(1, |repeat| u64::from(repeat.count))
+    }
+
+    /// Whether an operation starts a repeated block or follows one: nothing stays on the tiles from
+    /// the operation before it then.
+    fn is_border(&self, operation: usize) -> bool {
+        let range = self.graph.repeat().map(|repeat| &repeat.operations);
+        range.is_some_and(|range| range.start == operation || range.end == operation)
+    }
+}
+
 impl Branch {
     /// Whether what a later operation needs on the tiles from the start leaves the earlier ones
-    /// room.
-    fn leaves_room(&self, later: &Pick, reserve: u64) -> bool {
+    /// room, and in a repeated block theirs the later one.
+    fn leaves_room(&self, later: &Pick, at: &Setting<'_>) -> bool {
         let arena = Arena::with_rows(0);
         let bytes = |range: &Range<u32>| u64::from(range.end - range.start);
         let capacity = (bytes(&arena.standard) + bytes(&arena.interleaved)) / 16 * 15;
-        let mut early = later.early_bytes + reserve;
-        self.picks.iter().rev().all(|pick| {
-            let fits = pick.bytes + early <= capacity;
+        let position = later.plan.operation();
+        let body = at.graph.repeat().map_or(0..0, |it| it.operations.clone());
+        let first = if body.contains(&position) {
+            body.start
+        } else {
+            position
+        };
+        let kept = |operations: Range<usize>| -> u64 {
+            let picks = self.picks[operations].iter();
+            picks.map(|pick| pick.early_bytes).sum()
+        };
+        if later.bytes + kept(first.min(self.picks.len())..self.picks.len()) + at.reserve > capacity
+        {
+            return false;
+        }
+        let mut early = later.early_bytes + at.reserve;
+        self.picks.iter().enumerate().rev().all(|(index, pick)| {
+            let before = if body.contains(&index) {
+                kept(body.start..index)
+            } else {
+                0
+            };
+            let fits = pick.bytes + early + before <= capacity;
             early += pick.early_bytes;
             fits
         })
@@ -69,6 +118,10 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
             });
         }
     }
+    let arena = Arena::with_rows(0);
+    let all = arena.interleaved.end - arena.standard.start;
+    let budget = options.limits.tile_bytes.unwrap_or(u64::MAX);
+    let reserve = reserve + u64::from(all).saturating_sub(budget);
     let mut result = attempt(graph, options, reserve);
     for more in 1..ATTEMPTS {
         if result.is_ok() {
@@ -80,6 +133,12 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
 }
 
 fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
+    let at = &Setting {
+        graph,
+        options,
+        reserve,
+        tried: &Cell::new(0),
+    };
     let mut explanation = String::new();
     let count = graph.operations().len();
     // The beam before each operation, as far as it was reached.
@@ -90,28 +149,29 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanE
         let beam = std::mem::take(&mut beams[index]);
         let together = together(graph, options, index);
         if together > 1 {
-            let picks = at_once(graph, options, index..index + together, reserve);
+            let picks = at_once(at, index..index + together);
             explanation += &explain_at_once(&graph.operations()[index..index + together], &picks);
             let next = beam
                 .iter()
-                .filter_map(|branch| extend_at_once(branch, &picks, reserve));
+                .filter_map(|branch| extend_at_once(branch, &picks, at));
             beams[index + together].extend(next);
         }
         let next = if operation.kind == OperationKind::Gemm {
             let ranked = rank(graph, options, (index, 0..options.tiles), reserve)?;
+            at.count(ranked.tried);
             explanation += &explain(operation, &ranked);
-            advance(graph, options, &beam, &ranked, (operation, reserve))?
+            advance(at, &beam, &ranked, operation)?
         } else {
-            let picks = other(graph, options, (index, reserve), &beam)?;
+            let picks = other(at, index, &beam)?;
             explanation += &explain_others(operation, &picks);
             picks
                 .into_iter()
                 .zip(beam)
-                .map(|(pick, branch)| extend(&branch, pick))
+                .map(|(pick, branch)| extend(at, &branch, pick))
                 .collect()
         };
         beams[index + 1].extend(next);
-        prune(&mut beams[index + 1], operation)?;
+        prune(&mut beams[index + 1], options.limits.beam_width, operation)?;
     }
     let best = beams.swap_remove(count).swap_remove(0);
     Ok(Plan {
@@ -119,8 +179,13 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanE
         heads: options.attention.heads(),
         operations: best.picks.iter().map(|pick| pick.plan).collect(),
         groups: best.groups,
-        predicted: best.picks.iter().map(|pick| pick.predicted).collect(),
+        predicted: best
+            .picks
+            .iter()
+            .map(|pick| pick.predicted.times(at.runs(pick.plan.operation())))
+            .collect(),
         explain: explanation,
+        tried: at.tried.get(),
     })
 }
 
@@ -144,6 +209,11 @@ fn together(graph: &Graph, options: &Options, index: usize) -> usize {
         return 1;
     }
     let alike = operations.iter().take_while(|each| is_alike(each)).count();
+    let body = graph.repeat().map(|repeat| repeat.operations.clone());
+    let is_inside = |at: usize| body.as_ref().is_some_and(|body| body.contains(&at));
+    let alike = (index..index + alike)
+        .take_while(|&at| is_inside(at) == is_inside(index))
+        .count();
     let forced = options
         .plan_constraints
         .iter()
@@ -158,7 +228,8 @@ fn together(graph: &Graph, options: &Options, index: usize) -> usize {
 
 /// The plans of some products, each on its share of the tiles, that are fastest together; nothing
 /// where a share has no room.
-fn at_once(graph: &Graph, options: &Options, operations: Range<usize>, reserve: u64) -> Vec<Pick> {
+fn at_once(at: &Setting<'_>, operations: Range<usize>) -> Vec<Pick> {
+    let (graph, options, reserve) = (at.graph, at.options, at.reserve);
     let count = u16::try_from(operations.len()).unwrap_or(u16::MAX);
     let share = options.tiles / count;
     let mut choices: Vec<Vec<Pick>> = Vec::new();
@@ -167,6 +238,7 @@ fn at_once(graph: &Graph, options: &Options, operations: Range<usize>, reserve: 
         let Ok(ranked) = rank(graph, options, (index, first..first + share), reserve) else {
             return Vec::new();
         };
+        at.count(ranked.tried);
         let best = ranked.feasible.into_iter().take(BRANCHES);
         choices.push(best.map(Pick::from).collect());
     }
@@ -202,14 +274,15 @@ fn slowest(picks: &[Pick]) -> PredictedCycles {
 }
 
 /// The price of products at once is carried by the first of them.
-fn extend_at_once(branch: &Branch, picks: &[Pick], reserve: u64) -> Option<Branch> {
-    if picks.is_empty() || picks.iter().any(|pick| !branch.leaves_room(pick, reserve)) {
+fn extend_at_once(branch: &Branch, picks: &[Pick], at: &Setting<'_>) -> Option<Branch> {
+    if picks.is_empty() || picks.iter().any(|pick| !branch.leaves_room(pick, at)) {
         return None;
     }
     let predicted = slowest(picks);
     let mut next = branch.clone();
     next.groups.push(picks.len());
-    next.total = branch.total + predicted.total();
+    let runs = at.runs(picks[0].plan.operation());
+    next.total = branch.total + predicted.total().times(runs);
     for (position, pick) in picks.iter().enumerate() {
         let none = PredictedCycles::default();
         let predicted = if position == 0 { predicted } else { none };
@@ -219,18 +292,15 @@ fn extend_at_once(branch: &Branch, picks: &[Pick], reserve: u64) -> Option<Branc
 }
 
 /// The pick of an operation that is no product, for each branch.
-fn other(
-    graph: &Graph,
-    options: &Options,
-    (index, reserve): (usize, u64),
-    beam: &[Branch],
-) -> Result<Vec<Pick>, PlanError> {
+fn other(at: &Setting<'_>, index: usize, beam: &[Branch]) -> Result<Vec<Pick>, PlanError> {
+    let (graph, options) = (at.graph, at.options);
     let operation = &graph.operations()[index];
     match operation.kind {
         OperationKind::Attention { .. } => {
-            let (ranked, _) = attention::rank(graph, options, index)?;
+            let (ranked, tried) = attention::rank(graph, options, index)?;
+            at.count(tried);
             let fitting = |branch: &Branch| {
-                let pick = ranked.iter().find(|pick| branch.leaves_room(pick, reserve));
+                let pick = ranked.iter().find(|pick| branch.leaves_room(pick, at));
                 pick.copied().unwrap_or(ranked[0])
             };
             Ok(beam.iter().map(fitting).collect())
@@ -243,7 +313,7 @@ fn other(
 }
 
 /// Keeps the cheapest branches.
-fn prune(beam: &mut Vec<Branch>, operation: &Operation) -> Result<(), PlanError> {
+fn prune(beam: &mut Vec<Branch>, width: usize, operation: &Operation) -> Result<(), PlanError> {
     beam.sort_by_cached_key(|branch| {
         let plans: Vec<_> = branch
             .picks
@@ -257,7 +327,7 @@ fn prune(beam: &mut Vec<Branch>, operation: &Operation) -> Result<(), PlanError>
             .collect();
         (branch.total, plans)
     });
-    beam.truncate(BEAM_WIDTH);
+    beam.truncate(width);
     if beam.is_empty() {
         let problem = "what the host writes for it in advance leaves no room for the operations \
                        before it; use more tiles or operands that are exchanged";
@@ -271,21 +341,25 @@ fn prune(beam: &mut Vec<Branch>, operation: &Operation) -> Result<(), PlanError>
 
 /// Extends every partial plan by the candidates of the next product.
 fn advance(
-    graph: &Graph,
-    options: &Options,
+    at: &Setting<'_>,
     beam: &[Branch],
     ranked: &Ranked,
-    (operation, reserve): (&Operation, u64),
+    operation: &Operation,
 ) -> Result<Vec<Branch>, PlanError> {
+    let (graph, options) = (at.graph, at.options);
     let mut next = Vec::new();
     for branch in beam {
         let fitting = ranked
             .feasible
             .iter()
             .map(|candidate| Pick::from(*candidate))
-            .filter(|pick| branch.leaves_room(pick, reserve));
-        next.extend(fitting.take(BRANCHES).map(|pick| extend(branch, pick)));
-        let Some(before) = branch.picks.last().and_then(|pick| pick.plan.gemm()) else {
+            .filter(|pick| branch.leaves_room(pick, at));
+        next.extend(fitting.take(BRANCHES).map(|pick| extend(at, branch, pick)));
+        let last = branch
+            .picks
+            .last()
+            .filter(|_| !at.is_border(branch.picks.len()));
+        let Some(before) = last.and_then(|pick| pick.plan.gemm()) else {
             continue;
         };
         for candidate in ranked
@@ -303,16 +377,17 @@ fn advance(
                 )?;
                 let generation = options.kernel_generation;
                 let candidate = price(&problem, &candidate.plan, generation, resident);
-                next.push(extend(branch, Pick::from(candidate)));
+                next.push(extend(at, branch, Pick::from(candidate)));
             }
         }
     }
     Ok(next)
 }
 
-fn extend(branch: &Branch, pick: Pick) -> Branch {
+fn extend(at: &Setting<'_>, branch: &Branch, pick: Pick) -> Branch {
     let mut next = branch.clone();
-    next.total = branch.total + pick.predicted.total();
+    let runs = at.runs(pick.plan.operation());
+    next.total = branch.total + pick.predicted.total().times(runs);
     next.picks.push(pick);
     next.groups.push(1);
     next

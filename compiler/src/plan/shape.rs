@@ -87,9 +87,27 @@ pub(crate) fn consumers(graph: &Graph, value: ValueId) -> impl Iterator<Item = &
     graph.operations().iter().filter(reads)
 }
 
-/// Whether consumers read units along rows and along columns.
+/// Whether consumers read units along rows and along columns. What starts or ends a repeated block
+/// is read as its next run reads it.
 pub(crate) fn wanted_axes(graph: &Graph, value: ValueId, heads: HeadLayout) -> [bool; 2] {
+    wanted(graph, value, heads, Next::Run)
+}
+
+/// Whether readers in the next run of a repeated block count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Run,
+    None,
+}
+
+fn wanted(graph: &Graph, value: ValueId, heads: HeadLayout, next: Next) -> [bool; 2] {
     let mut wanted = [false; 2];
+    if next == Next::Run
+        && let Some(carried) = graph.carried(value)
+        && carried.argument != value
+    {
+        wanted = self::wanted(graph, carried.argument, heads, Next::None);
+    }
     for operation in consumers(graph, value) {
         for (position, _) in operation
             .inputs
@@ -111,7 +129,7 @@ pub(crate) fn wanted_axes(graph: &Graph, value: ValueId, heads: HeadLayout) -> [
                     | OperationKind::SplitHeads { .. }
                     | OperationKind::MergeHeads { .. },
                     _,
-                ) => wanted_axes(graph, operation.output, heads),
+                ) => self::wanted(graph, operation.output, heads, next),
             };
             wanted = [wanted[0] || more[0], wanted[1] || more[1]];
         }

@@ -9,8 +9,9 @@ use crate::layout::LANES;
 use crate::options::{AttentionStrategy, Options, PredictedCycles};
 
 use super::OperationPlan;
-use super::attention::{AttentionPlan, AttentionProblem, Family, merge, softmax};
+use super::attention::{AttentionProblem, merge, softmax};
 use super::candidate::{Lack, Memory, endpoint, phase_overhead};
+use super::family::{AttentionPlan, Family};
 use super::pick::Pick;
 
 /// Keys of a block.
@@ -33,12 +34,8 @@ pub(super) fn pick(
     } else {
         Family::Materialized
     };
-    let plan = AttentionPlan {
-        operation,
-        family,
-        queries,
-        keys: problem.keys.div_ceil(KEY_BLOCK),
-    };
+    let grid = [queries, problem.keys.div_ceil(KEY_BLOCK)];
+    let plan = AttentionPlan::of_one_grid(operation, family, grid);
     let memory = memory(problem, &plan);
     memory.check().map_err(Some)?;
     let predicted = predicted(problem, &plan, options);
@@ -53,7 +50,9 @@ pub(super) fn pick(
 const fn resident_keys(plan: &AttentionPlan) -> u32 {
     match plan.family {
         Family::Flash => KEY_BLOCK,
-        Family::Split | Family::SplitOnePass | Family::Materialized => KEY_BLOCK * plan.keys,
+        Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
+            KEY_BLOCK * plan.keys
+        }
     }
 }
 
@@ -68,7 +67,9 @@ fn predicted(
     let (keys, width) = (resident_keys(plan), problem.panels() * LANES);
     let (rounds, class) = match plan.family {
         Family::Flash => (plan.keys, MemoryClass::Interleaved),
-        Family::Split | Family::SplitOnePass | Family::Materialized => (1, MemoryClass::Standard),
+        Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
+            (1, MemoryClass::Standard)
+        }
     };
     let gemm = |inner, columns| {
         let gemm = KernelSpec::GemmF16 {

@@ -12,11 +12,13 @@ use super::operand::Arrival;
 use super::{Buffer, BufferId, Call, HostRange, Move, Program, Step, TO_THE_END, Work};
 
 /// Builds a [`Program`] step by step.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Builder {
     pub(crate) program: Program,
     /// Where the units of the values lie so far.
     pub(crate) homes: BTreeMap<(ValueId, LineAxis), Home>,
+    /// While a repeated block is built: the values behind each one that differs from run to run.
+    pub(crate) iterated: Option<BTreeMap<ValueId, Vec<ValueId>>>,
     labels: BTreeMap<String, u32>,
     templates: BTreeMap<String, u32>,
 }
@@ -62,6 +64,7 @@ impl Builder {
             last: now,
             label,
             zero: false,
+            copies: 1,
         });
         id
     }
@@ -76,7 +79,8 @@ impl Builder {
         buffer.last = buffer.last.max(step);
     }
 
-    /// The host writes units of a block into the buffer before the run.
+    /// The host writes units of a block into the buffer before the run; of a value that differs
+    /// from run to run, into one copy a run.
     pub(crate) fn upload(&mut self, range: HostRange) {
         let elements = u64::from(range.units.end - range.units.start) * 16;
         let logical =
@@ -84,7 +88,18 @@ impl Builder {
         let buffer = self.buffer_mut(range.buffer);
         buffer.first = 0;
         buffer.zero = logical < elements;
-        self.program.host.push(range);
+        let values = self.iterated.as_ref().and_then(|it| it.get(&range.value));
+        let Some(values) = values else {
+            self.program.host.push(range);
+            return;
+        };
+        self.program.buffers[range.buffer as usize].copies = index(values.len());
+        let copies = (0..).zip(values).map(|(copy, &value)| HostRange {
+            value,
+            copy,
+            ..range.clone()
+        });
+        self.program.host.extend(copies);
     }
 
     /// The host reads units of a block from the buffer after the run.
@@ -103,6 +118,7 @@ impl Builder {
                     view: home.view,
                     block: piece.block.clone(),
                     units: piece.units.clone(),
+                    copy: 0,
                 });
             }
         }

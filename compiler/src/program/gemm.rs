@@ -202,16 +202,21 @@ impl<'a> Run<'a> {
     /// The compute step of one chunk; the first one makes the output buffers.
     fn multiply(&mut self, builder: &mut Builder, chunk: u32, operands: &[Vec<BufferId>; 2]) {
         let (plan, problem) = (self.plan, self.problem);
+        let title = Title::of(&[self.operation]);
+        if chunk == 0 {
+            let mut seeds = Vec::new();
+            for cell in plan.grid.cells() {
+                let output = self.output(builder, cell, &mut seeds);
+                self.outputs.push(output);
+            }
+            builder.compute(&title, "copy", seeds);
+        }
         let mut calls = Vec::new();
         for (tile, cell) in plan.grid.cells().enumerate() {
             let part = (chunk, plan.chunks);
             let panel_block = problem.panel_block(plan.grid, cell, part);
             let coefficient_block = problem.coefficient_block(plan.grid, cell, part);
             let (left, right) = (operands[0][tile], operands[1][tile]);
-            if chunk == 0 {
-                let output = self.output(builder, cell);
-                self.outputs.push(output);
-            }
             builder.program.apart.push((self.outputs[tile], left));
             let blocks = GemmBlocks {
                 panels: (&problem.panels.view, &panel_block),
@@ -229,7 +234,6 @@ impl<'a> Run<'a> {
                 operands: operands.to_vec(),
             });
         }
-        let title = Title::of(&[self.operation]);
         builder.compute(&title, "gemm", calls);
     }
 
@@ -238,20 +242,36 @@ impl<'a> Run<'a> {
         cell.inner == 0 && self.operation.inputs.len() == 3
     }
 
-    /// The result block of a cell; the host writes the bias into a seeded one.
-    fn output(&self, builder: &mut Builder, cell: Cell) -> BufferId {
+    /// The result block of a cell; the host writes the bias into a seeded one. In a repeated block,
+    /// where the next run finds sums in it, the bias lies beside it and is copied in, by `seeds`.
+    fn output(&self, builder: &mut Builder, cell: Cell, seeds: &mut Vec<Call>) -> BufferId {
         let block = self.problem.result_block(self.plan.grid, cell);
         let label = builder.label(&format!("{} result block", self.operation.name));
         let output = builder.buffer(self.plan.tile(cell), block.bytes(), label);
         builder.buffer_mut(output).class = MemoryClass::Interleaved;
         if self.is_seeded(cell) {
-            let units = 0..block.units();
+            let (units, bytes) = (0..block.units(), block.bytes());
+            let mut buffer = output;
+            if builder.iterated.is_some() {
+                let tile = self.plan.tile(cell);
+                let label = builder.label(&format!("{} bias", self.operation.name));
+                buffer = builder.buffer(tile, bytes, label);
+                let template = builder.template(copy_call(bytes));
+                let operands = [output, buffer].map(|buffer| Place { buffer, offset: 0 });
+                let operands = operands.to_vec();
+                seeds.push(Call {
+                    tile,
+                    template,
+                    operands,
+                });
+            }
             builder.upload(HostRange {
-                buffer: output,
+                buffer,
                 value: self.operation.inputs[2],
                 view: bias_view(&self.problem.result.view),
                 block,
                 units,
+                copy: 0,
             });
         }
         output

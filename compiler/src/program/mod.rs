@@ -13,6 +13,8 @@ mod home;
 mod merge_heads;
 mod operand;
 mod pointwise;
+mod products;
+mod repeat;
 mod results;
 mod shared_core;
 mod shared_rows;
@@ -54,6 +56,23 @@ pub struct Buffer {
     pub label: u32,
     /// Zero before the run, because the host does not write all of it.
     pub zero: bool,
+    /// How many follow each other: one for each run of a repeated step that has its own, at least
+    /// one. A place in the buffer is that of the first; the n-th run uses the n-th.
+    pub copies: u32,
+}
+
+impl Buffer {
+    /// Length of all copies.
+    #[must_use]
+    pub const fn total_bytes(&self) -> u32 {
+        self.bytes * self.copies
+    }
+
+    /// Bytes from what one run uses to what the next one does.
+    #[must_use]
+    pub const fn step(&self) -> u32 {
+        if self.copies > 1 { self.bytes } else { 0 }
+    }
 }
 
 /// A byte position in a buffer.
@@ -127,6 +146,17 @@ pub struct HostRange {
     pub block: Block,
     /// The units of the image that lie in the buffer.
     pub units: Range<u32>,
+    /// The copy of the buffer that it is.
+    pub copy: u32,
+}
+
+/// Steps that run several times.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedSteps {
+    /// The steps.
+    pub steps: Range<u32>,
+    /// How often they run.
+    pub count: u32,
 }
 
 /// A whole program without addresses.
@@ -146,6 +176,8 @@ pub struct Program {
     pub templates: Vec<CallTemplate>,
     /// What the host writes and reads.
     pub host: Vec<HostRange>,
+    /// Steps that run several times, if any do.
+    pub repeat: Option<RepeatedSteps>,
 }
 
 impl Program {
@@ -157,5 +189,12 @@ impl Program {
                 Work::Exchange(moves) => Some((index, moves.as_slice())),
                 Work::Compute { .. } => None,
             })
+    }
+
+    /// How often a step runs.
+    #[must_use]
+    pub fn runs(&self, step: u32) -> u32 {
+        let repeat = self.repeat.as_ref().filter(|it| it.steps.contains(&step));
+        repeat.map_or(1, |it| it.count)
     }
 }

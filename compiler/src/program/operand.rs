@@ -59,6 +59,7 @@ impl Want {
             view: self.view,
             block: self.block.clone(),
             units,
+            copy: 0,
         }
     }
 }

@@ -44,7 +44,10 @@ pub(crate) fn expand_pointwise(
     builder.push_arrival(&title, arrival);
     let reuse = consumers(graph, operation.inputs[0]).count() == 1
         && !graph.outputs().contains(&operation.inputs[0])
-        && graph.value(operation.inputs[0]).fill().is_none();
+        && graph.value(operation.inputs[0]).fill().is_none()
+        && graph
+            .carried(operation.inputs[0])
+            .is_none_or(|it| it.argument == operation.inputs[0]);
     let label = builder.label(&format!("{} result piece", operation.name));
     let mut calls = Vec::new();
     let pieces = std::mem::take(&mut home.pieces);
@@ -152,6 +155,7 @@ fn upload_like(
             view: like.view,
             block: piece.block.clone(),
             units: piece.units.clone(),
+            copy: 0,
         });
         home.put(&piece.block, piece.units.clone(), buffer);
     }
@@ -177,6 +181,7 @@ fn alongside(
             view: *view,
             block: piece.block.clone(),
             units: piece.units.clone(),
+            copy: 0,
         });
         return buffer;
     }
@@ -286,6 +291,7 @@ fn vectors(
                 view,
                 block: block.clone(),
                 units: 0..block.units(),
+                copy: 0,
             });
             buffer
         })

@@ -44,6 +44,7 @@ pub(crate) fn settle(
                 view,
                 block,
                 units,
+                copy: 0,
             });
         }
     }

@@ -36,7 +36,9 @@ impl Run<'_> {
     ) -> Vec<BufferId> {
         let (count, blocks) = match self.plan.family {
             Family::Flash => (self.plan.keys, 1),
-            Family::Split | Family::SplitOnePass | Family::Materialized => (1, self.plan.keys),
+            Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
+                (1, self.plan.keys)
+            }
         };
         let state_label = builder.label(&format!("{} merge state", self.operation.name));
         let width = self.problem.width;
@@ -93,7 +95,9 @@ impl Run<'_> {
     fn class(&self) -> MemoryClass {
         match self.plan.family {
             Family::Flash => MemoryClass::Interleaved,
-            Family::Split | Family::SplitOnePass | Family::Materialized => MemoryClass::Standard,
+            Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
+                MemoryClass::Standard
+            }
         }
     }
 

@@ -10,45 +10,75 @@ use runtime::host::{TensorValues, values};
 use runtime::package::{Fill, KernelSpec, Tensor, TensorRole};
 
 /// Content of every buffer; not-a-number where nothing was written.
-struct Memory(Vec<Vec<f16>>);
+struct Memory {
+    buffers: Vec<Vec<f16>>,
+    /// Elements from one run's copy of a buffer to the next.
+    steps: Vec<usize>,
+    /// The run of the repeated steps.
+    run: usize,
+}
 
 impl Memory {
+    fn start(&self, place: Place) -> usize {
+        place.offset as usize / 2 + self.run * self.steps[place.buffer as usize]
+    }
+
     fn read(&self, place: Place, elements: u32) -> Vec<f16> {
-        let start = place.offset as usize / 2;
-        self.0[place.buffer as usize][start..start + elements as usize].to_vec()
+        let start = self.start(place);
+        self.buffers[place.buffer as usize][start..start + elements as usize].to_vec()
     }
 
     fn write(&mut self, place: Place, data: &[f16]) {
-        let start = place.offset as usize / 2;
-        self.0[place.buffer as usize][start..start + data.len()].copy_from_slice(data);
+        let start = self.start(place);
+        self.buffers[place.buffer as usize][start..start + data.len()].copy_from_slice(data);
     }
 }
 
 /// Interprets the program and compares its outputs with the reference.
 pub(crate) fn interpret(graph: &Graph, program: &Program, tolerance: Tolerance) -> CheckReport {
     let mut memory = load(graph, program);
-    for step in &program.steps {
-        match &step.work {
-            Work::Exchange(moves) => {
-                let sent: Vec<Vec<f16>> = moves
-                    .iter()
-                    .map(|each| memory.read(each.source, each.bytes / 2))
-                    .collect();
-                for (each, data) in moves.iter().zip(&sent) {
-                    for &buffer in each.destinations.iter() {
-                        let offset = each.destination_offset;
-                        memory.write(Place { buffer, offset }, data);
-                    }
-                }
-            }
-            Work::Compute { calls, .. } => {
-                for call in calls {
-                    let kernel = program.templates[call.template as usize].kernel;
-                    execute(&mut memory, kernel, &call.operands);
+    let repeat = program.repeat.clone().unwrap_or_default();
+    let count = u32::try_from(program.steps.len()).unwrap();
+    let (start, end) = (repeat.steps.start, repeat.steps.end);
+    (0..start).for_each(|step| run_step(program, step, &mut memory));
+    for run in 0..repeat.count {
+        memory.run = run as usize;
+        (start..end).for_each(|step| run_step(program, step, &mut memory));
+    }
+    memory.run = 0;
+    (end..count).for_each(|step| run_step(program, step, &mut memory));
+    outputs_pass(graph, program, tolerance, &memory)
+}
+
+fn run_step(program: &Program, step: u32, memory: &mut Memory) {
+    match &program.steps[step as usize].work {
+        Work::Exchange(moves) => {
+            let sent: Vec<Vec<f16>> = moves
+                .iter()
+                .map(|each| memory.read(each.source, each.bytes / 2))
+                .collect();
+            for (each, data) in moves.iter().zip(&sent) {
+                for &buffer in each.destinations.iter() {
+                    let offset = each.destination_offset;
+                    memory.write(Place { buffer, offset }, data);
                 }
             }
         }
+        Work::Compute { calls, .. } => {
+            for call in calls {
+                let kernel = program.templates[call.template as usize].kernel;
+                execute(memory, kernel, &call.operands);
+            }
+        }
     }
+}
+
+fn outputs_pass(
+    graph: &Graph,
+    program: &Program,
+    tolerance: Tolerance,
+    memory: &Memory,
+) -> CheckReport {
     let outputs: Vec<(String, Vec<f16>)> = graph
         .outputs()
         .iter()
@@ -56,7 +86,7 @@ pub(crate) fn interpret(graph: &Graph, program: &Program, tolerance: Tolerance) 
             let mut data = vec![f16::NAN; usize::try_from(graph.value(*id).elements()).unwrap()];
             for range in program.host.iter().filter(|range| range.value == *id) {
                 walk(range, |element, at| {
-                    data[element] = memory.0[range.buffer as usize][at]
+                    data[element] = memory.buffers[range.buffer as usize][at]
                 });
             }
             (graph.value(*id).name.clone(), data)
@@ -73,15 +103,21 @@ pub(crate) fn interpret(graph: &Graph, program: &Program, tolerance: Tolerance) 
 fn load(graph: &Graph, program: &Program) -> Memory {
     let fresh = |buffer: &compiler::program::Buffer| {
         let start = if buffer.zero { f16::ZERO } else { f16::NAN };
-        vec![start; buffer.bytes as usize / 2]
+        vec![start; buffer.total_bytes() as usize / 2]
     };
-    let mut memory = Memory(program.buffers.iter().map(fresh).collect());
+    let step = |buffer: &compiler::program::Buffer| buffer.step() as usize / 2;
+    let mut memory = Memory {
+        buffers: program.buffers.iter().map(fresh).collect(),
+        steps: program.buffers.iter().map(step).collect(),
+        run: 0,
+    };
     for range in &program.host {
         let value = graph.value(range.value);
         let Some(fill) = value.fill() else { continue };
         let data = host_data(value.name.clone(), value.shape.clone(), fill);
+        let first = range.copy as usize * program.buffers[range.buffer as usize].bytes as usize / 2;
         walk(range, |element, at| {
-            memory.0[range.buffer as usize][at] = data[element]
+            memory.buffers[range.buffer as usize][first + at] = data[element]
         });
     }
     memory

@@ -12,6 +12,7 @@ use compiler::graph::workload::WorkloadExtents;
 use compiler::plan::{PlanConstraint, plan};
 use compiler::program::expand;
 use proptest::prelude::*;
+use runtime::package::ScheduleItem;
 
 /// Compiles, runs and checks a workload; gives the predicted and the simulated cycles.
 fn workload_passes(name: &str, extents: &WorkloadExtents, operands: OperandPolicy) -> (u64, u64) {
@@ -131,6 +132,30 @@ fn projections_pass_with_padding_reductions_and_streamed_contractions() {
     workload_passes("gemm-projections", &streamed, Sharded);
 }
 
+/// Blocks of an MLP are planned once, run in a Repeat, and give what they give one after another.
+#[test]
+fn repeated_blocks_pass() {
+    for (operands, tiles, blocks) in [(Replicated, 64, 3), (Sharded, 64, 4), (Replicated, 24, 2)] {
+        let extents = WorkloadExtents {
+            tokens: 50,
+            width: 96,
+            hidden: 160,
+            batch: 1,
+            blocks,
+            ..WorkloadExtents::published(tiles)
+        };
+        let (workload, options) = named("siglip-mlp-benchmark", &extents, operands);
+        let package = compiled(&workload.graph, &options).package;
+        let [ScheduleItem::Repeat { count, body }] = package.schedule.as_slice() else {
+            panic!("{:?}", package.schedule);
+        };
+        assert_eq!(u64::from(*count), blocks);
+        assert!(body.len() >= 5, "{body:?}");
+        let predicted_and_simulated = workload_passes("siglip-mlp-benchmark", &extents, operands);
+        assert!(predicted_and_simulated.1 > 0);
+    }
+}
+
 /// One program: graph text, tiles, constraints, policy.
 type Case = (String, u16, Vec<String>, OperandPolicy);
 
@@ -195,6 +220,53 @@ output z
 output g
 ";
 
+/// Blocks with a bias, a residual add and a norm, between operations that stand alone; the first
+/// block reads what an operation left.
+const BLOCKS: &str = "\
+input x: f16[45, 70] = gaussian(1, 1)
+parameter w: f16[70, 70] = gaussian(2, 0.12)
+parameter gain: f16[70] = gaussian(3, 1)
+parameter shift: f16[70] = gaussian(4, 0.2)
+parameter a0: f16[70, 90] = gaussian(5, 0.12)
+parameter a1: f16[70, 90] = gaussian(6, 0.12)
+parameter a2: f16[70, 90] = gaussian(7, 0.12)
+parameter c0: f16[90] = gaussian(8, 0.5)
+parameter c1: f16[90] = gaussian(9, 0.5)
+parameter c2: f16[90] = gaussian(10, 0.5)
+parameter b: f16[90, 70] = gaussian(11, 0.1)
+s = gemm(x, w)
+n0 = layer_norm(s, gain, shift)
+h0 = gemm(n0, a0, c0)
+g0 = gelu(h0)
+y0 = gemm(g0, b)
+z0 = add(s, y0)
+n1 = layer_norm(z0, gain, shift)
+h1 = gemm(n1, a1, c1)
+g1 = gelu(h1)
+y1 = gemm(g1, b)
+z1 = add(z0, y1)
+n2 = layer_norm(z1, gain, shift)
+h2 = gemm(n2, a2, c2)
+g2 = gelu(h2)
+y2 = gemm(g2, b)
+z2 = add(z1, y2)
+t = gelu(z2)
+output z2
+output t
+";
+
+/// Blocks that hand the whole product on, which nothing else reads.
+const PLAIN_BLOCKS: &str = "\
+input x: f16[45, 64] = gaussian(1, 1)
+parameter a0: f16[64, 64] = gaussian(5, 0.12)
+parameter a1: f16[64, 64] = gaussian(6, 0.12)
+parameter a2: f16[64, 64] = gaussian(7, 0.12)
+h0 = gemm(x, a0)
+h1 = gemm(h0, a1)
+h2 = gemm(h1, a2)
+output h2
+";
+
 /// Heads of 24 in two panels, 19 tokens in two groups, two batch entries.
 const ATTENTION: &str = "\
 input x: f16[2, 19, 72] = gaussian(1, 1)
@@ -231,6 +303,13 @@ fn cases() -> Vec<Case> {
     ];
     cases.push(case(WIDE, 12, &[], Replicated));
     for operands in [Replicated, Sharded] {
+        for tiles in [6, 24, 100] {
+            cases.push(case(BLOCKS, tiles, &[], operands));
+            cases.push(case(PLAIN_BLOCKS, tiles, &[], operands));
+        }
+        for forced in ["0:3x2x2", "0:4x2x1", "0:1x4x4"] {
+            cases.push(case(PLAIN_BLOCKS, 24, &[forced], operands));
+        }
         cases.push(case(MLP, 24, &[], operands));
         cases.push(case(MLP, 24, &["0:3x2x4", "2:2x3x2"], operands));
         for tiles in [12, 64, 200] {
@@ -279,8 +358,9 @@ fn chosen(case: &Case) -> (Graph, Options) {
 
 fn means_the_graph(case: &Case) {
     let (graph, options) = chosen(case);
-    let plan = plan(&graph, &options, 0).unwrap();
-    let program = expand(&graph, &plan, options.operands).unwrap();
+    let rolled = graph.rolled();
+    let plan = plan(&rolled, &options, 0).unwrap();
+    let program = expand(&rolled, &plan, options.operands).unwrap();
     let check = interpret(&graph, &program, Tolerance::GAUSSIAN);
     assert!(check.passed(), "{case:?}: {check:?}");
 }

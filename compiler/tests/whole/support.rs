@@ -1,14 +1,19 @@
 //! Compile, run on the simulated device, check every element.
 
+use std::collections::BTreeMap;
+
 use compiler::graph::Graph;
 use compiler::graph::check::{CheckReport, Tolerance, check};
 use compiler::graph::workload::{Workload, WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
-use compiler::{AttentionStrategy, Compiled, OperandPolicy, Options, compile};
+use compiler::{
+    AttentionProducts, AttentionStrategy, Compiled, Limits, OperandPolicy, Options, RepeatPolicy,
+    compile,
+};
 use half::f16;
 use runtime::host::TensorValues;
 use runtime::kernels::Generation;
-use runtime::package::Package;
+use runtime::package::{Package, ScheduleItem};
 use runtime::sim::{RunOptions, RunReport, run};
 
 /// Options without constraints.
@@ -21,7 +26,11 @@ pub(crate) fn options(tiles: u16, operands: OperandPolicy) -> Options {
         kernel_generation: Generation::default(),
         allow_assumed_kernels: false,
         attention: AttentionStrategy::Auto,
+        products: AttentionProducts::Auto,
+        repeats: RepeatPolicy::Keep,
         plan_constraints: Vec::new(),
+        limits: Limits::STANDARD,
+        tile_mapping: None,
         flags: Vec::new(),
     }
 }
@@ -66,10 +75,30 @@ pub(crate) fn named(
 
 /// Useful FLOPs of all GEMM calls of a package, from their estimates.
 pub(crate) fn useful_flops(package: &Package) -> u64 {
+    let runs = runs(&package.schedule);
     let calls = package.tiles.iter().flat_map(|tile| &tile.calls);
     calls
-        .map(|call| &package.call_templates[call.template as usize])
-        .filter(|template| template.symbol.starts_with("gemm"))
-        .map(|template| template.estimate.as_ref().unwrap().useful.get_256ths() / 2)
+        .map(|call| (call, &package.call_templates[call.template as usize]))
+        .filter(|(_, template)| template.symbol.starts_with("gemm"))
+        .map(|(call, template)| {
+            let once = template.estimate.as_ref().unwrap().useful.get_256ths() / 2;
+            once * u64::from(runs[&call.phase])
+        })
         .sum()
+}
+
+/// How often each compute phase runs.
+fn runs(schedule: &[ScheduleItem]) -> BTreeMap<u32, u32> {
+    fn add(items: &[ScheduleItem], times: u32, runs: &mut BTreeMap<u32, u32>) {
+        for item in items {
+            match item {
+                ScheduleItem::Exchange(_) => {}
+                ScheduleItem::Compute(phase) => *runs.entry(*phase).or_default() += times,
+                ScheduleItem::Repeat { count, body } => add(body, times * count, runs),
+            }
+        }
+    }
+    let mut runs = BTreeMap::new();
+    add(schedule, 1, &mut runs);
+    runs
 }

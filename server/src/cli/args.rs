@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use super::device::DeviceArgs;
 pub use super::fidelity::FidelityArgs;
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
+pub use super::plan_args::{OperandArg, ProductsArg, RepeatsArg, StrategyArg};
 pub use super::profile_args::{
     BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
     SliceArgs, TimeArg,
@@ -171,6 +172,12 @@ pub struct PlanArgs {
     /// Which plans of attention are considered
     #[arg(long, value_enum, value_name = "STRATEGY", default_value = "auto")]
     pub attention_strategy: StrategyArg,
+    /// Which products of attention have a grid of their own
+    #[arg(long, value_enum, value_name = "PRODUCTS", default_value = "auto")]
+    pub attention_products: ProductsArg,
+    /// What becomes of blocks that are alike
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "keep")]
+    pub repeats: RepeatsArg,
     /// Hidden width of the MLP [default: 4304 for width 1152, else four times the width]
     #[arg(long, alias = "mlp-hidden-dim", value_name = "N")]
     pub hidden: Option<u64>,
@@ -186,28 +193,6 @@ pub struct PlanArgs {
     /// Heads of the attention workloads
     #[arg(long, alias = "attention-heads", value_name = "N")]
     pub heads: Option<u64>,
-}
-
-/// Which plans of attention are considered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum StrategyArg {
-    /// The cheapest
-    #[default]
-    Auto,
-    /// Shared query rows, keys in blocks of 64
-    Flash,
-    /// Shared query rows, all keys at once
-    Materialized,
-}
-
-/// How operands reach the tiles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum OperandArg {
-    /// Uploaded once, brought by multicast exchanges
-    #[default]
-    Sharded,
-    /// Copied by the host to every tile that reads them
-    Replicated,
 }
 
 /// Time resolution of a recorded profile.

@@ -11,11 +11,12 @@ use compiler::graph::workload::{
 };
 use compiler::plan::PlanConstraint;
 use compiler::{
-    AttentionStrategy, CompileError, Compiled, OperandPolicy, Options, TILES_MAX, inspect_rows,
+    AttentionProducts, AttentionStrategy, CompileError, Compiled, Limits, OperandPolicy, Options,
+    RepeatPolicy, TILES_MAX, inspect_rows,
 };
 use runtime::kernels::Generation;
 
-use super::args::{CompileArgs, OperandArg, PlanArgs, StrategyArg, TimingsArg};
+use super::args::{CompileArgs, PlanArgs, TimingsArg};
 use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::{Io, Outcome};
@@ -201,16 +202,11 @@ fn options(
         let hint = "write OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL";
         CliError::user(error, "--gemm-plan-constraint", hint)
     })?;
-    let operands = match plan.operands {
-        None => default_operands(&workload),
-        Some(OperandArg::Sharded) => OperandPolicy::Sharded,
-        Some(OperandArg::Replicated) => OperandPolicy::Replicated,
-    };
-    let attention = match plan.attention_strategy {
-        StrategyArg::Auto => AttentionStrategy::Auto,
-        StrategyArg::Flash => AttentionStrategy::Flash,
-        StrategyArg::Materialized => AttentionStrategy::Materialized,
-    };
+    let asked = plan.operands.map(OperandPolicy::from);
+    let operands = asked.unwrap_or_else(|| default_operands(&workload));
+    let attention = AttentionStrategy::from(plan.attention_strategy);
+    let products = AttentionProducts::from(plan.attention_products);
+    let repeats = RepeatPolicy::from(plan.repeats);
     let mut flags = vec![
         ("tiles".to_owned(), tiles.to_string()),
         ("operands".to_owned(), operands.name().to_owned()),
@@ -219,9 +215,21 @@ fn options(
             kernel_generation.name().to_owned(),
         ),
     ];
-    if attention != AttentionStrategy::Auto {
-        flags.push(("attention-strategy".to_owned(), attention.name().to_owned()));
-    }
+    let usual = [
+        (
+            "attention-strategy",
+            attention.name(),
+            AttentionStrategy::default().name(),
+        ),
+        (
+            "attention-products",
+            products.name(),
+            AttentionProducts::default().name(),
+        ),
+        ("repeats", repeats.name(), RepeatPolicy::default().name()),
+    ];
+    let others = usual.iter().filter(|(_, value, usual)| value != usual);
+    flags.extend(others.map(|&(flag, value, _)| (flag.to_owned(), value.to_owned())));
     if plan.allow_assumed_kernels {
         flags.push(("allow-assumed-kernels".to_owned(), "true".to_owned()));
     }
@@ -238,7 +246,11 @@ fn options(
         kernel_generation,
         allow_assumed_kernels: plan.allow_assumed_kernels,
         attention,
+        products,
+        repeats,
         plan_constraints,
+        limits: Limits::STANDARD,
+        tile_mapping: None,
         flags,
     })
 }

@@ -3,6 +3,8 @@
 
 #[path = "../ipu-trivial-test/arguments.rs"]
 mod arguments;
+#[path = "../ipu-trivial-test/planning.rs"]
+mod planning;
 #[path = "../ipu-trivial-test/run.rs"]
 mod run;
 

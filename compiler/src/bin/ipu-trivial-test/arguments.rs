@@ -9,6 +9,8 @@ use compiler::graph::workload::{WorkloadExtents, default_operands, hidden_width}
 use compiler::{AttentionStrategy, OperandPolicy, TILES_MAX};
 use runtime::kernels::Generation;
 
+use crate::planning::{Planning, Profiling};
+
 /// Compiles a workload, runs it on the simulated device and checks every output element.
 #[derive(Debug, Parser)]
 #[command(
@@ -74,6 +76,8 @@ pub(crate) struct Arguments {
     /// Which plans of attention are considered.
     #[arg(long, value_enum, default_value = "auto")]
     pub(crate) attention_strategy: Strategy,
+    #[command(flatten)]
+    pub(crate) planning: Planning,
     /// Forces the plan of one operation, OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL;
     /// repeatable.
     #[arg(long, value_name = "PLAN")]
@@ -184,6 +188,10 @@ impl Arguments {
         else {
             return Ok(None);
         };
+        match self.planning.profiling.map(Profiling::granularity) {
+            None => {}
+            Some(level) => return Ok(level.map(|level| (output, level))),
+        }
         if environment("IPU_PROFILE_AGGREGATE").is_some() {
             return Ok(Some((output, Granularity::Graph)));
         }

@@ -1,6 +1,7 @@
 //! `ipu-trivial-test`: a named workload → package → simulated run → every output element checked.
 
 mod arguments;
+mod planning;
 mod run;
 
 use std::process::ExitCode;

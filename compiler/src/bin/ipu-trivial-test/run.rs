@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use analytics::units::TileId;
 use anyhow::{Context as _, Result, ensure};
+use compiler::exchange::problem::export;
 use compiler::graph::check::check;
 use compiler::graph::workload::{Workload, workload};
 use compiler::plan::PlanConstraint;
@@ -16,6 +17,7 @@ use runtime::package::Package;
 use runtime::sim::{RunOptions, RunReport, run};
 
 use crate::arguments::{Arguments, TimingsFormat};
+use crate::planning::replay;
 
 /// Compiles, runs and checks as the arguments say.
 pub(crate) fn run_and_report(arguments: &Arguments) -> ExitCode {
@@ -37,7 +39,13 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
         check_config(config).with_context(|| config.display().to_string())?;
     }
     let profile = arguments.profile(|name| std::env::var(name).ok())?;
+    let planning = &arguments.planning;
+    if let Some(problem) = &planning.replay_exchange_schedule {
+        out.push_str(&replay(problem, planning.exchange_replay_phase)?);
+        return Ok(true);
+    }
     let workload = workload(&arguments.workload, &arguments.extents())?;
+    let workload = planning.diagnosed(workload)?;
     let package = match &arguments.package {
         Some(path) if arguments.reuse_package => {
             let bytes = std::fs::read(path).with_context(|| path.display().to_string())?;
@@ -45,10 +53,13 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
         }
         path => {
             let compiled = compile_workload(arguments, &workload)?;
-            describe(&compiled, arguments.explain, out);
+            describe(&compiled, arguments, out);
             match arguments.timings {
                 None => {}
-                Some(TimingsFormat::Text) => out.push_str(&compiled.timings.text()),
+                Some(TimingsFormat::Text) => {
+                    out.push_str(&compiled.timings.text());
+                    rates(&compiled, out);
+                }
                 Some(TimingsFormat::Json) => line(out, &compiled.timings.json()),
             }
             if let Some(path) = path {
@@ -63,6 +74,11 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
         same_workload,
         "the package holds another graph than --workload; compile it again"
     );
+    if let Some(path) = &planning.export_exchange_schedule {
+        let text = export(&package)?;
+        std::fs::write(path, text).with_context(|| path.display().to_string())?;
+        line(out, &format!("exchanges {}", path.display()));
+    }
     if arguments.inspect_exchanges {
         let tile = TileId::new(arguments.inspect_exchange_tile);
         out.push_str(&inspect_rows(&package, tile).map_err(anyhow::Error::msg)?);
@@ -112,6 +128,9 @@ fn compile_workload(arguments: &Arguments, workload: &Workload) -> Result<Compil
     if attention != AttentionStrategy::Auto {
         flags.push(("attention-strategy".to_owned(), attention.name().to_owned()));
     }
+    let planning = &arguments.planning;
+    planning.check()?;
+    flags.extend(planning.flags());
     flags.extend(
         forced
             .iter()
@@ -125,16 +144,20 @@ fn compile_workload(arguments: &Arguments, workload: &Workload) -> Result<Compil
         kernel_generation: arguments.kernel_generation,
         allow_assumed_kernels: false,
         attention,
+        products: planning.products(),
+        repeats: planning.repeats(),
         plan_constraints,
+        limits: planning.limits(),
+        tile_mapping: planning.tile_mapping()?,
         flags,
     };
     Ok(compile(&workload.graph, &options, &|_| {})?)
 }
 
 /// Plan, exchanges and stage times.
-fn describe(compiled: &Compiled, explain: bool, out: &mut String) {
+fn describe(compiled: &Compiled, arguments: &Arguments, out: &mut String) {
     let report = &compiled.report;
-    if explain {
+    if arguments.explain {
         out.push_str(&report.explain);
     }
     for (plan, predicted) in report.plan.iter().zip(&report.predicted) {
@@ -149,6 +172,17 @@ fn describe(compiled: &Compiled, explain: bool, out: &mut String) {
                 "exchange {operation}: {transfers} transfers, {sent}, {horizon}, bound {bound}"
             ),
         );
+        if arguments.planning.exchange_diagnostics {
+            let (order, runs) = (each.order, each.runs);
+            let (messages, paired, pairs) = (each.messages, each.paired, each.ordered);
+            line(
+                out,
+                &format!(
+                    "    {messages} messages, {paired} of 64-bit items, {pairs} in fixed order, \
+                     order {order}, runs {runs}"
+                ),
+            );
+        }
     }
     line(
         out,
@@ -157,6 +191,34 @@ fn describe(compiled: &Compiled, explain: bool, out: &mut String) {
             report.tile_bytes_max, report.row_bytes_max
         ),
     );
+}
+
+/// What the stages did a second.
+fn rates(compiled: &Compiled, out: &mut String) {
+    let report = &compiled.report;
+    let transfers = report.exchanges.iter().map(|each| each.transfers).sum();
+    for (what, count, stage) in [
+        ("candidates", report.candidates, "plan"),
+        ("transfers", transfers, "schedule"),
+        ("rows", report.rows, "encode"),
+    ] {
+        let stages = compiled.timings.stages.iter();
+        let of_stage = stages.filter(|(name, _)| *name == stage);
+        let seconds: f64 = of_stage.map(|(_, time)| time.as_secs_f64()).sum();
+        let rate = Some(seconds)
+            .filter(|&it| it > 0.0)
+            .map(|it| count_as_f64(count) / it);
+        let rate = rate.unwrap_or(0.0);
+        line(
+            out,
+            &format!("{count} {what}, {rate:.0} a second of {stage}"),
+        );
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+const fn count_as_f64(count: u64) -> f64 {
+    count as f64
 }
 
 fn simulate(

@@ -4,17 +4,19 @@
 //! its first exchange instruction (the supervisor synchronises before it calls the row) and ends
 //! with a return.
 
+mod piece;
 mod row;
 mod word;
 
 use analytics::units::TileId;
 use rayon::prelude::*;
+use runtime::machine::arch::{LANDING_DELAY, NEUTRAL_SOURCE, RECEIVE_TAIL};
 
 use super::schedule::Schedule;
-use super::timeline::Timeline;
+use super::timeline::{Control, Timeline};
 use super::transfer::ExchangeContext;
 
-pub(super) use row::alignable;
+pub(super) use row::Row;
 
 /// The exchange instructions of one tile.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,23 @@ pub struct EncodedRow {
     pub words: Vec<u32>,
     /// Events from the release of the barrier to the end of the row.
     pub horizon: u32,
+    /// Words that change from one run of a repeated exchange to the next, in order: position, and
+    /// what is added modulo 2^32.
+    pub steps: Vec<(u32, u32)>,
+}
+
+impl EncodedRow {
+    /// The row as one run of a repeated exchange finds it.
+    #[must_use]
+    pub fn in_run(&self, run: u32) -> Self {
+        let mut row = self.clone();
+        for &(position, step) in &self.steps {
+            let word = &mut row.words[position as usize];
+            *word = word.wrapping_add(step.wrapping_mul(run));
+        }
+        row.steps.clear();
+        row
+    }
 }
 
 /// Why a schedule has no encoding: a bug, since the scheduler keeps the rules of the encoding.
@@ -82,12 +101,72 @@ fn encode_tile(timeline: &Timeline, tile: TileId) -> Result<Option<EncodedRow>, 
     if timeline.horizon == 0 {
         return Ok(None);
     }
-    let words = row::encode(timeline).map_err(|at| EncodeError::Alignment {
+    let (words, steps) = row::encode(timeline).map_err(|at| EncodeError::Alignment {
         tile,
         event: at.event,
     })?;
     Ok(Some(EncodedRow {
         words,
         horizon: timeline.horizon,
+        steps,
     }))
+}
+
+/// The row of one receiving tile while messages are added at its end: encoded again after each,
+/// from the last checkpoint, or in full.
+#[derive(Clone, Debug, Default)]
+pub struct GrowingRow {
+    row: Row,
+    timeline: Timeline,
+    encoded: row::Unchanged,
+}
+
+impl GrowingRow {
+    /// Adds a message of `words` words from a physical tile, some events after the last, that lands
+    /// at `address`.
+    pub fn receive(&mut self, source: u16, words: u32, address: u32) {
+        let last = self.timeline.controls.last().map_or(1, |last| last.event);
+        let writes = [
+            (last + 3, Some(source), Some(address)),
+            (last + 3 + words, Some(NEUTRAL_SOURCE), None),
+        ];
+        let controls = writes.map(|(event, source, pointer)| Control {
+            event,
+            source,
+            pointer,
+            paired: None,
+        });
+        self.timeline.controls.extend(controls);
+        self.timeline.horizon = last + 3 + words + LANDING_DELAY + RECEIVE_TAIL;
+    }
+
+    /// Goes on from the last checkpoint; gives the instruction words without the return.
+    ///
+    /// # Errors
+    /// [`EncodeError::Alignment`].
+    pub fn encode(&mut self) -> Result<usize, EncodeError> {
+        let result = self.row.encode(&self.timeline, self.encoded);
+        self.encoded = row::Unchanged {
+            sends: self.timeline.sends.len(),
+            controls: self.timeline.controls.len(),
+        };
+        result.map(|()| self.row.len()).map_err(unaligned)
+    }
+
+    /// The same from the start.
+    ///
+    /// # Errors
+    /// [`EncodeError::Alignment`].
+    pub fn encode_in_full(&self) -> Result<usize, EncodeError> {
+        let mut row = Row::default();
+        let result = row.encode(&self.timeline, row::Unchanged::default());
+        result.map(|()| row.len()).map_err(unaligned)
+    }
+}
+
+fn unaligned(at: row::Unalignable) -> EncodeError {
+    EncodeError::Alignment {
+        tile: TileId::new(0),
+        event: at.event,
+    }
 }

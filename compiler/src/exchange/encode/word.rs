@@ -16,6 +16,10 @@ pub(super) enum Write {
     Source(u32),
     /// INCOMING pointer: a word address; 18 bits.
     Pointer(u32),
+    /// INCOMING_MUXPAIR: the source that a pair selects; 13 bits.
+    PairSource(u32),
+    /// INCOMING_FORMAT: 0, or the direction of 64-bit items.
+    Format(u32),
 }
 
 const fn field(value: u32, bits: u32, shift: u32) -> u32 {
@@ -39,24 +43,37 @@ pub(super) const fn delay(events: u32) -> u32 {
 /// The most events that [`delay_control`] can take.
 pub(super) const fn delay_control_most(write: Write) -> u32 {
     match write {
-        Write::Source(_) => DELAYXPIC_EVENTS_MAX,
-        Write::Pointer(_) => DELAYPIC_EVENTS_MAX,
+        Write::Source(_) | Write::PairSource(_) => DELAYXPIC_EVENTS_MAX,
+        Write::Pointer(_) | Write::Format(_) => DELAYPIC_EVENTS_MAX,
     }
 }
 
 /// DELAYXPIC or DELAYPIC: `events` pass, then the write takes effect.
 pub(super) const fn delay_control(events: u32, write: Write) -> u32 {
     let most = delay_control_most(write);
+    let (source_events, pointer_events) = (0x6400_0000, 0x6000_0000);
     match write {
-        Write::Source(source) => 0x6400_0000 | count(events, most, 12, 14) | field(source, 13, 0),
-        Write::Pointer(at) => 0x6000_0000 | count(events, most, 7, 19) | field(at, 18, 0),
+        Write::Source(source) => source_events | count(events, most, 12, 14) | field(source, 13, 0),
+        Write::PairSource(source) => {
+            source_events | count(events, most, 12, 14) | 1 << 13 | field(source, 13, 0)
+        }
+        Write::Pointer(at) => pointer_events | count(events, most, 7, 19) | field(at, 18, 0),
+        Write::Format(format) => {
+            pointer_events | count(events, most, 7, 19) | 1 << 18 | field(format, 18, 0)
+        }
     }
 }
 
-/// SEND: `items` words from word address `address`.
+/// SEND: `items` items from address `address`, counted in items: words, or 64 bits where the
+/// control has bit 2.
 pub(super) const fn send(items: u32, address: u32, control: u8) -> u32 {
     let stream = field(address, 18, 3) | field(control as u32, 3, 0);
     0x7800_0000 | count(items, SEND_ITEMS_MAX, 6, 21) | stream
+}
+
+/// What is added to a word of [`send`] or [`send_pair`] for an address `words` words further on.
+pub(super) const fn address_step(words: u32) -> u32 {
+    words << 3
 }
 
 /// SENDOFF: the stream goes on for `items` words.
@@ -70,7 +87,9 @@ pub(super) const fn send_control(items: u32, write: Write) -> u32 {
     let word = 0x7010_0000 | count(items, SEND_ITEMS_MAX, 6, 21);
     match write {
         Write::Source(source) => word | field(source, 13, 0),
+        Write::PairSource(source) => word | 1 << 18 | field(source, 13, 0),
         Write::Pointer(at) => word | 2 << 18 | field(at, 18, 0),
+        Write::Format(format) => word | 3 << 18 | field(format, 18, 0),
     }
 }
 

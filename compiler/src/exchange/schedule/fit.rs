@@ -6,7 +6,7 @@
 use runtime::machine::arch::TRANSFER_ITEMS_MAX;
 
 use super::super::hazard::Hazards;
-use super::super::message::{Message, Messages, Receiver};
+use super::super::message::{Message, Messages, Receiver, Width};
 use super::lanes::{BLOCK, EventMap, Fit, Lanes, Slot};
 
 /// Longest exchange in events: bounds memory, and is far above any that fits a tile's row table.
@@ -92,11 +92,20 @@ impl<'a> Board<'a> {
         None
     }
 
+    /// Whether a message may start at an event.
+    pub(super) fn fits(&self, message: &Message, start: u32) -> bool {
+        let receivers = self.messages.receivers(message);
+        self.sender_fit(message, start).mask & 1 == 1
+            && receivers
+                .iter()
+                .all(|receiver| self.receiver_fit(message, receiver, start).mask & 1 == 1)
+    }
+
     /// The first event at which the sender alone could start. Lanes only fill, so the answer holds
     /// for all later messages that are no shorter and is where their search begins.
     fn first_send(&mut self, message: &Message) -> u32 {
         let tile = usize::from(message.source);
-        let mut at = self.send_from[tile][size_below(message.words)];
+        let mut at = self.send_from[tile][size_below(message.items)];
         while at <= EVENTS_MAX {
             let fit = self.send_lane(message, at);
             if fit.mask != 0 {
@@ -105,8 +114,11 @@ impl<'a> Board<'a> {
             }
             at += fit.skip;
         }
-        let known = &mut self.send_from[tile][size_above(message.words)];
-        *known = at.max(*known);
+        // A borrowed lane says nothing about messages that borrow none.
+        if message.width == Width::Word {
+            let known = &mut self.send_from[tile][size_above(message.items)];
+            *known = at.max(*known);
+        }
         at
     }
 
@@ -114,7 +126,7 @@ impl<'a> Board<'a> {
     /// [`Self::first_send`].
     fn first_selection(&mut self, message: &Message, receiver: &Receiver) -> u32 {
         let tile = usize::from(receiver.tile);
-        let mut at = self.receive_from[tile][size_below(message.words)];
+        let mut at = self.receive_from[tile][size_below(message.items)];
         while at <= EVENTS_MAX {
             let fit = self.receive_lane(message, receiver, at);
             if fit.mask != 0 {
@@ -123,20 +135,28 @@ impl<'a> Board<'a> {
             }
             at += fit.skip;
         }
-        let known = &mut self.receive_from[tile][size_above(message.words)];
-        *known = at.max(*known);
+        if message.width == Width::Word {
+            let known = &mut self.receive_from[tile][size_above(message.items)];
+            *known = at.max(*known);
+        }
         at
     }
 
     /// Starts at which the sender's lane is free and no control is at the first two events.
     fn send_lane(&self, message: &Message, at: u32) -> Fit {
         let lanes = &self.lanes[usize::from(message.source)];
-        let mut fit = lanes.free(at, message.words, |slot| slot.send);
+        let mut fit = lanes.free(at, message.items, |slot| slot.send);
         if fit.mask != 0 {
             let control = |slot: &Slot| slot.select | slot.pointer;
             fit.mask &= !(lanes.bits(at, control) | lanes.bits(at + 1, control));
         }
-        fit
+        match message.lender {
+            Some(lender) if fit.mask != 0 => {
+                let lanes = &self.lanes[usize::from(lender)];
+                narrow(fit, lanes.free(at, message.items, |slot| slot.send))
+            }
+            _ => fit,
+        }
     }
 
     /// [`Self::send_lane`], where no element that is read is written at the time.
@@ -146,7 +166,7 @@ impl<'a> Board<'a> {
         if self.shared[tile] != 0 && fit.mask != 0 {
             let read = Messages::read_elements(message);
             for used in self.uses(tile, read) {
-                fit = narrow(fit, used.landed.free(at, message.words));
+                fit = narrow(fit, used.landed.free(at, message.items));
             }
         }
         fit
@@ -155,8 +175,11 @@ impl<'a> Board<'a> {
     /// Selections from event `select` at which nothing else is received and no control meets the
     /// first two events of a send.
     fn receive_lane(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
+        if message.width == Width::Pair {
+            return self.paired_lane(message, receiver, select);
+        }
         let tile = usize::from(receiver.tile);
-        let (lanes, words) = (&self.lanes[tile], message.words);
+        let (lanes, words) = (&self.lanes[tile], message.items);
         let mut fit = lanes.free(select, words, |slot| slot.receive);
         if fit.mask == 0 {
             return fit;
@@ -173,6 +196,22 @@ impl<'a> Board<'a> {
         fit
     }
 
+    /// [`Self::receive_lane`] of 64-bit items: their format stands from one event before a word
+    /// that is selected with them would land to one event after, and no control of theirs may
+    /// share its event.
+    fn paired_lane(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
+        let tile = usize::from(receiver.tile);
+        let lanes = &self.lanes[tile];
+        let mut fit = lanes.free(select - 1, message.items + 2, |slot| slot.receive);
+        if fit.mask != 0 {
+            for event in paired_controls(message, receiver, select, self.landing[tile]) {
+                let taken = |slot: &Slot| slot.start | slot.select | slot.pointer;
+                fit.mask &= !lanes.bits(event, taken);
+            }
+        }
+        fit
+    }
+
     /// [`Self::receive_lane`] for starts from `at`, where no element that is written is read at the
     /// time.
     fn receiver_fit(&self, message: &Message, receiver: &Receiver, at: u32) -> Fit {
@@ -182,8 +221,8 @@ impl<'a> Board<'a> {
         if self.shared[tile] != 0 && fit.mask != 0 {
             let written = Messages::written_elements(message, receiver);
             for used in self.uses(tile, written) {
-                let landing = select + self.landing[tile];
-                fit = narrow(fit, used.read.free(landing, message.words));
+                let landing = select + self.landing[tile] + message.width.delay();
+                fit = narrow(fit, used.read.free(landing, message.items));
             }
         }
         fit
@@ -196,9 +235,11 @@ impl<'a> Board<'a> {
 
     /// Enters a message at a start that [`Self::first_fit`] gave.
     pub(super) fn place(&mut self, message: &Message, start: u32) {
-        let words = message.words;
+        let words = message.items;
         let tile = usize::from(message.source);
-        self.lanes[tile].fill(start, words, |slot| &mut slot.send);
+        for tile in [Some(message.source), message.lender].into_iter().flatten() {
+            self.lanes[usize::from(tile)].fill(start, words, |slot| &mut slot.send);
+        }
         self.lanes[tile].fill(start, 2, |slot| &mut slot.start);
         let read = Messages::read_elements(message);
         for used in &mut self.elements[tile] {
@@ -209,12 +250,21 @@ impl<'a> Board<'a> {
         for receiver in self.messages.receivers(message) {
             let tile = usize::from(receiver.tile);
             let select = start.wrapping_add_signed(i32::from(receiver.select));
-            let landing = select + self.landing[tile];
+            let landing = select + self.landing[tile] + message.width.delay();
             let lanes = &mut self.lanes[tile];
-            lanes.fill(select, words, |slot| &mut slot.receive);
-            lanes.fill(select, 1, |slot| &mut slot.select);
-            lanes.fill(select + words, 1, |slot| &mut slot.select);
-            lanes.fill(landing, 1, |slot| &mut slot.pointer);
+            if message.width == Width::Pair {
+                lanes.fill(select - 1, words + 2, |slot| &mut slot.receive);
+                for event in paired_controls(message, receiver, select, self.landing[tile]) {
+                    lanes.fill(event, 1, |slot| &mut slot.start);
+                    lanes.fill(event, 1, |slot| &mut slot.select);
+                    lanes.fill(event, 1, |slot| &mut slot.pointer);
+                }
+            } else {
+                lanes.fill(select, words, |slot| &mut slot.receive);
+                lanes.fill(select, 1, |slot| &mut slot.select);
+                lanes.fill(select + words, 1, |slot| &mut slot.select);
+                lanes.fill(landing, 1, |slot| &mut slot.pointer);
+            }
             let written = Messages::written_elements(message, receiver);
             for used in &mut self.elements[tile] {
                 if written >> used.element & 1 == 1 {
@@ -223,6 +273,21 @@ impl<'a> Board<'a> {
             }
         }
     }
+}
+
+/// Events of the controls that 64-bit items need at a receiver: format on, pointer, format off, and
+/// at the member that selects them, source and neutral source.
+fn paired_controls(
+    message: &Message,
+    receiver: &Receiver,
+    select: u32,
+    landing: u32,
+) -> impl Iterator<Item = u32> {
+    let format = select + landing - 1;
+    let both = [format, format + 2, format + message.items];
+    let own = [select, select + message.items];
+    both.into_iter()
+        .chain(own.into_iter().filter(move |_| receiver.selects))
 }
 
 /// Window sizes that [`Board`] tells apart: powers of two up to the longest message.

@@ -9,18 +9,20 @@
 mod fit;
 mod lanes;
 mod order;
+mod replay;
 
 use analytics::units::{Cycles, TileId};
 use rayon::prelude::*;
 use runtime::machine::topology;
 
-use super::encode::alignable;
+use super::encode::Row;
 use super::hazard::{Hazards, earliest, hazards};
-use super::message::{Messages, Receiver, messages};
+use super::message::{Messages, Pairing, Receiver, Width, can_pair, messages};
 use super::timeline::{Timeline, timelines};
 use super::transfer::{ExchangeContext, Transfer, TransferError, check};
 use fit::{Board, EVENTS_MAX};
 use order::{POLICIES, Policy, Totals, place_in_order, ranked};
+pub use replay::{replay, structure};
 
 /// Why transfers could not be scheduled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,15 +53,18 @@ pub enum ScheduleError {
 pub struct ScheduleReport {
     /// Messages sent, a multicast counted once.
     pub messages: usize,
+    /// Messages among them of 64-bit items.
+    pub paired: usize,
     /// Pairs of messages that share bytes, so that their order is fixed.
     pub hazards: usize,
     /// Tiles on which no two controls share an event, since their row had no alignment for that.
     pub unmerged: usize,
-    /// Name of the order in which messages were placed.
+    /// Name of the order in which messages were placed, `replayed` for the times of another
+    /// exchange.
     pub order: &'static str,
     /// Longest row in events.
     pub horizon: Cycles,
-    /// Words through the busiest endpoint.
+    /// Items through the busiest endpoint, lanes that it lends included.
     pub bound: Cycles,
 }
 
@@ -68,6 +73,10 @@ pub struct ScheduleReport {
 pub struct Schedule {
     pub(super) timelines: Vec<Timeline>,
     report: ScheduleReport,
+    /// When each message is sent, for exchanges that are alike.
+    starts: Vec<u32>,
+    merges: Vec<bool>,
+    pairing: Pairing,
 }
 
 impl Schedule {
@@ -87,26 +96,66 @@ pub fn schedule(
     context: &ExchangeContext<'_>,
 ) -> Result<Schedule, ScheduleError> {
     check(transfers, context)?;
+    let plain = schedule_as(transfers, context, Pairing::None, u64::MAX)?;
+    let best = plain
+        .as_ref()
+        .map_or(u64::MAX, |it| it.report.horizon.get());
+    let can_pair = transfers.iter().any(|transfer| can_pair(transfer, context));
+    let paired = if can_pair {
+        schedule_as(transfers, context, Pairing::All, best)?
+    } else {
+        None
+    };
+    let better = paired.filter(|it| it.report.horizon.get() < best);
+    Ok(better
+        .or(plain)
+        .expect("no bound is above the largest number"))
+}
+
+/// A schedule with or without 64-bit items; nothing where the busiest endpoint alone takes `limit`
+/// events or more.
+pub(super) fn schedule_as(
+    transfers: &[Transfer],
+    context: &ExchangeContext<'_>,
+    pairing: Pairing,
+    limit: u64,
+) -> Result<Option<Schedule>, ScheduleError> {
     let tiles = context.topology.tiles();
     // Whether a pointer and a selection may share an event on a tile. A tile whose row turns out to
     // have no alignment for such pairs does without them, and all is placed anew.
     let mut merges = vec![true; tiles];
+    let mut rows = vec![Row::default(); tiles];
+    let mut before = vec![Timeline::default(); tiles];
     loop {
-        let problem = Problem::new(transfers, context, &merges);
+        let problem = Problem::new(transfers, context, (&merges, pairing));
+        if problem.totals.busiest() >= limit {
+            return Ok(None);
+        }
         let (starts, policy) = problem.solve()?;
         let timelines = timelines(&problem.messages, &starts, context);
-        let unaligned: Vec<usize> = timelines
-            .par_iter()
+        let unaligned: Vec<usize> = rows
+            .par_iter_mut()
+            .zip(&before)
+            .zip(&timelines)
             .enumerate()
-            .filter_map(|(tile, timeline)| alignable(timeline).is_err().then_some(tile))
+            .filter_map(|(tile, ((row, before), timeline))| {
+                row.align(before, timeline).is_err().then_some(tile)
+            })
             .collect();
         if unaligned.is_empty() {
-            let report = problem.report(&timelines, policy);
-            return Ok(Schedule { timelines, report });
+            let report = problem.report(&timelines, policy.name());
+            return Ok(Some(Schedule {
+                timelines,
+                report,
+                starts,
+                merges,
+                pairing,
+            }));
         }
         for tile in unaligned {
             merges[tile] = false;
         }
+        before = timelines;
     }
 }
 
@@ -121,9 +170,13 @@ struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    fn new(transfers: &[Transfer], context: &ExchangeContext<'_>, merges: &'a [bool]) -> Self {
+    fn new(
+        transfers: &[Transfer],
+        context: &ExchangeContext<'_>,
+        (merges, pairing): (&'a [bool], Pairing),
+    ) -> Self {
         let tiles = context.topology.tiles();
-        let messages = messages(transfers, context, merges);
+        let messages = messages(transfers, context, (merges, pairing));
         let hazards = hazards(&messages, tiles);
         let totals = Totals::new(&messages, tiles);
         let physical = context.topology.mapping().iter();
@@ -139,13 +192,19 @@ impl<'a> Problem<'a> {
         }
     }
 
-    fn report(&self, timelines: &[Timeline], policy: Policy) -> ScheduleReport {
+    fn report(&self, timelines: &[Timeline], order: &'static str) -> ScheduleReport {
         let horizon = timelines.iter().map(|timeline| timeline.horizon).max();
         ScheduleReport {
             messages: self.messages.messages.len(),
+            paired: self
+                .messages
+                .messages
+                .iter()
+                .filter(|message| message.width == Width::Pair)
+                .count(),
             hazards: self.hazards.edges.len(),
             unmerged: self.merges.iter().filter(|&&merges| !merges).count(),
-            order: policy.name(),
+            order,
             horizon: Cycles::new(u64::from(horizon.unwrap_or(0))),
             bound: Cycles::new(self.totals.busiest()),
         }
@@ -179,9 +238,9 @@ impl<'a> Problem<'a> {
             .map(|(message, &start)| {
                 let landed = self.messages.receivers(message).iter().map(|receiver| {
                     let select = start.wrapping_add_signed(i32::from(receiver.select));
-                    select + self.landing[usize::from(receiver.tile)]
+                    select + self.landing[usize::from(receiver.tile)] + message.width.delay()
                 });
-                u64::from(landed.max().unwrap_or(0).max(start)) + u64::from(message.words)
+                u64::from(landed.max().unwrap_or(0).max(start)) + u64::from(message.items)
             });
         ends.max().unwrap_or(0)
     }
@@ -203,7 +262,7 @@ impl<'a> Problem<'a> {
                 return Err(ScheduleError::TooLong {
                     tile: TileId::new(message.source),
                     address: message.address,
-                    words: message.words,
+                    words: message.bytes() / 4,
                     limit: EVENTS_MAX,
                 });
             };

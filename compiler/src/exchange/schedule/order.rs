@@ -30,7 +30,7 @@ impl Policy {
 /// All policies; ties between their outcomes go to the earlier one.
 pub(super) const POLICIES: [Policy; 2] = [Policy::Listed, Policy::Pressure];
 
-/// Words that each tile sends and receives.
+/// Items that each tile sends, or lends its lane for, and receives.
 pub(super) struct Totals {
     pub(super) sent: Vec<u64>,
     pub(super) received: Vec<u64>,
@@ -43,9 +43,12 @@ impl Totals {
             received: vec![0; tiles],
         };
         for message in &messages.messages {
-            totals.sent[usize::from(message.source)] += u64::from(message.words);
+            let items = u64::from(message.items);
+            for tile in [Some(message.source), message.lender].into_iter().flatten() {
+                totals.sent[usize::from(tile)] += items;
+            }
             for receiver in messages.receivers(message) {
-                totals.received[usize::from(receiver.tile)] += u64::from(message.words);
+                totals.received[usize::from(receiver.tile)] += items;
             }
         }
         totals
@@ -71,7 +74,7 @@ pub(super) fn ranked(policy: Policy, messages: &Messages, totals: &Totals) -> Ve
             let received = received.map(|receiver| totals.received[usize::from(receiver.tile)]);
             let pressure =
                 totals.sent[usize::from(message.source)].max(received.max().unwrap_or(0));
-            (Reverse(pressure), Reverse(message.words), number)
+            (Reverse(pressure), Reverse(message.items), number)
         });
     }
     order

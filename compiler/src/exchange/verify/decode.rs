@@ -8,18 +8,33 @@ use runtime::package::model::Address;
 use super::super::encode::EncodedRow;
 use super::VerifyError;
 
-/// Words that leave a tile back to back.
+/// Items that leave a tile back to back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sent {
-    /// Event of the first word.
+    /// Event of the first item.
     pub(super) event: u32,
-    /// Length in words.
-    pub(super) words: u32,
+    /// Length in items.
+    pub(super) items: u32,
     /// First byte.
     pub(super) address: Address,
     /// Send control.
     pub(super) control: u8,
 }
+
+impl Sent {
+    /// Words of an item.
+    pub(super) const fn item_words(&self) -> u32 {
+        if self.control & WIDE == 0 { 1 } else { 2 }
+    }
+
+    /// One past the event of the last item.
+    pub(super) const fn end(&self) -> u32 {
+        self.event + self.items
+    }
+}
+
+/// The bit of a send control that stands for 64-bit items.
+pub(super) const WIDE: u8 = 4;
 
 /// A source that stays selected over a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,19 +54,59 @@ pub(super) struct Decoded {
     pub(super) sent: Vec<Sent>,
     /// In order, the neutral source left out.
     pub(super) selected: Vec<Selected>,
+    /// The same of the pair's register.
+    pub(super) pair_selected: Vec<Selected>,
+    /// When the format is which direction, zero left out; as windows of selections.
+    pub(super) formats: Vec<Selected>,
+    /// Events of two controls in one instruction.
+    pub(super) merged: Vec<u32>,
     /// Event and byte address of each pointer write, in order.
     pub(super) pointers: Vec<(u32, Address)>,
     /// Events to the return.
     pub(super) horizon: u32,
 }
 
+/// A register whose value stands until the next write.
+struct Register {
+    neutral: u32,
+    /// The value now, unless it is neutral, and since when.
+    value: Option<(u32, u32)>,
+    last: u32,
+}
+
+impl Register {
+    const fn new(neutral: u32) -> Self {
+        Self {
+            neutral,
+            value: None,
+            last: 0,
+        }
+    }
+
+    /// Writes the register; gives the window of the value that it had, or nothing at all where it
+    /// was written at this event before.
+    fn write(&mut self, event: u32, value: u32) -> Option<Option<Selected>> {
+        if self.last >= event {
+            return None;
+        }
+        self.last = event;
+        let before = self.value.take().map(|(source, from)| Selected {
+            from,
+            to: event,
+            source,
+        });
+        self.value = (value != self.neutral).then_some((value, event));
+        Some(before)
+    }
+}
+
 struct Reader {
     tile: TileId,
     word: usize,
     at: u32,
-    /// Source selected now and since when.
-    source: Option<(u32, u32)>,
-    last_selection: u32,
+    source: Register,
+    pair_source: Register,
+    format: Register,
     /// Latest events of which no control may be, T and T + 1 of the latest send.
     start: Option<u32>,
     controls: Vec<u32>,
@@ -64,8 +119,9 @@ pub(super) fn decode(tile: TileId, row: &EncodedRow) -> Result<Decoded, VerifyEr
         tile,
         word: 0,
         at: 0,
-        source: None,
-        last_selection: 0,
+        source: Register::new(NEUTRAL_SOURCE.into()),
+        pair_source: Register::new(NEUTRAL_SOURCE.into()),
+        format: Register::new(0),
         start: None,
         controls: Vec::new(),
         row: Decoded::default(),
@@ -152,16 +208,14 @@ impl Reader {
                 }
                 self.control(self.at + 1, xpic)?;
                 self.control(self.at + 1, pic)?;
+                self.row.merged.push(self.at + 1);
                 if control == 0 {
                     return self.pass(items);
                 }
-                let here = self
-                    .row
-                    .sent
-                    .last()
-                    .filter(|sent| sent.event + sent.words == self.at);
+                let here = self.row.sent.last().filter(|sent| sent.end() == self.at);
                 let goes_on = here.is_some_and(|sent| {
-                    sent.address + 4 * sent.words == 4 * address && sent.control == control
+                    let unit = 4 * sent.item_words();
+                    sent.address + unit * sent.items == unit * address && sent.control == control
                 });
                 if !goes_on {
                     return Err(self.word_error("restarts a stream at another address"));
@@ -179,17 +233,18 @@ impl Reader {
     }
 
     fn send(&mut self, items: u32, address: u32, control: u8) -> Result<(), VerifyError> {
-        if !matches!(control, 1..=3) {
-            return Err(self.word_error("sends in no direction or 64-bit items"));
+        if !matches!(control & !WIDE, 1..=3) {
+            return Err(self.word_error("sends in no direction"));
         }
         if self.controls.last().is_some_and(|&event| event >= self.at) {
             return Err(self.event_error(self.at, "a control at the first event of a send"));
         }
         self.start = Some(self.at);
+        let unit = if control & WIDE == 0 { 4 } else { 8 };
         self.row.sent.push(Sent {
             event: self.at,
-            words: items,
-            address: 4 * address,
+            items,
+            address: unit * address,
             control,
         });
         self.pass(items)
@@ -198,7 +253,7 @@ impl Reader {
     fn carry_on(&mut self, items: u32) -> Result<(), VerifyError> {
         let at = self.at;
         match self.row.sent.last_mut() {
-            Some(sent) if sent.event + sent.words == at => sent.words += items,
+            Some(sent) if sent.end() == at => sent.items += items,
             _ => return Err(self.word_error("continues a stream that has ended")),
         }
         self.pass(items)
@@ -226,30 +281,42 @@ impl Reader {
                 self.row.pointers.push((event, 4 * write.value));
                 Ok(())
             }
-            ControlKind::Format | ControlKind::MuxPair => {
-                Err(self.word_error("writes a register of 64-bit items"))
+            ControlKind::MuxPair => {
+                let before = self.pair_source.write(event, write.value);
+                let before =
+                    before.ok_or_else(|| self.event_error(event, "two selections at one event"))?;
+                self.row.pair_selected.extend(before);
+                Ok(())
+            }
+            ControlKind::Format => {
+                let before = self.format.write(event, write.value);
+                let before =
+                    before.ok_or_else(|| self.event_error(event, "two formats at one event"))?;
+                self.row.formats.extend(before);
+                Ok(())
             }
         }
     }
 
     fn select(&mut self, event: u32, source: u32) -> Result<(), VerifyError> {
-        if self.last_selection >= event {
-            return Err(self.event_error(event, "two selections at one event"));
-        }
-        self.last_selection = event;
-        if let Some((source, from)) = self.source.take() {
-            let to = event;
-            self.row.selected.push(Selected { from, to, source });
-        }
-        if source != u32::from(NEUTRAL_SOURCE) {
-            self.source = Some((source, event));
-        }
+        let before = self.source.write(event, source);
+        let before =
+            before.ok_or_else(|| self.event_error(event, "two selections at one event"))?;
+        self.row.selected.extend(before);
         Ok(())
     }
 
     fn finish(mut self, horizon: u32) -> Result<Decoded, VerifyError> {
-        if let Some((_, from)) = self.source {
-            return Err(self.event_error(from, "a source is still selected when the row returns"));
+        let selected = "a source is still selected when the row returns";
+        let formatted = "the format of 64-bit items is still on when the row returns";
+        for (register, problem) in [
+            (&self.source, selected),
+            (&self.pair_source, selected),
+            (&self.format, formatted),
+        ] {
+            if let Some((_, from)) = register.value {
+                return Err(self.event_error(from, problem));
+            }
         }
         if self.at != horizon {
             return Err(self.event_error(self.at, "the row does not last as long as it says"));

@@ -38,7 +38,14 @@ pub(super) fn check(
     };
     for run in arrived {
         let (tile, source) = (run.tile.index(), run.source.get());
-        add(tile, source, run.source_address, run.address, run.words, 1);
+        add(
+            tile,
+            source,
+            run.source_address,
+            run.address,
+            run.words(),
+            1,
+        );
     }
     for transfer in transfers {
         for &(tile, address) in &transfer.destinations {

@@ -10,11 +10,11 @@ use super::VerifyError;
 use super::decode::Decoded;
 use super::derive::Run;
 
-/// Elements in use over `words` events.
+/// Elements in use over `items` events.
 #[derive(Clone, Copy)]
 struct Window {
     event: u32,
-    words: u32,
+    items: u32,
     address: Address,
     elements: u32,
 }
@@ -27,14 +27,14 @@ pub(super) fn check(
     context: &ExchangeContext<'_>,
 ) -> Result<(), VerifyError> {
     let code = code_elements(tile, context);
-    let window = |event: u32, address: Address, words: u32| {
+    let window = |event: u32, address: Address, (items, item_words): (u32, u32)| {
         let error = |problem| VerifyError::Memory {
             tile,
             event,
             address,
             problem,
         };
-        let bytes = words.checked_mul(4);
+        let bytes = items.checked_mul(4 * item_words);
         let elements = bytes.and_then(|bytes| sram::elements(address, bytes));
         let elements = elements.ok_or_else(|| error("the words leave SRAM"))?;
         if elements & code != 0 {
@@ -42,7 +42,7 @@ pub(super) fn check(
         }
         Ok(Window {
             event,
-            words,
+            items,
             address,
             elements,
         })
@@ -50,18 +50,18 @@ pub(super) fn check(
     let reads = row
         .sent
         .iter()
-        .map(|sent| window(sent.event, sent.address, sent.words));
+        .map(|sent| window(sent.event, sent.address, (sent.items, sent.item_words())));
     let reads: Vec<Window> = reads.collect::<Result<_, _>>()?;
     let mut first = 0;
     for run in runs {
-        let landing = window(run.landed, run.address, run.words)?;
+        let landing = window(run.landed, run.address, (run.items, run.item_words))?;
         while reads
             .get(first)
-            .is_some_and(|read| read.event + read.words <= landing.event)
+            .is_some_and(|read| read.event + read.items <= landing.event)
         {
             first += 1;
         }
-        let end = landing.event + landing.words;
+        let end = landing.event + landing.items;
         let overlapping = reads[first..].iter().take_while(|read| read.event < end);
         for read in overlapping {
             if read.elements & landing.elements != 0 {

@@ -16,6 +16,7 @@ use runtime::package::model::Address;
 
 use super::encode::EncodedRow;
 use super::transfer::{ExchangeContext, Transfer, TransferError, check};
+use decode::Decoded;
 use derive::Run;
 
 /// What the rows do wrong.
@@ -92,11 +93,32 @@ pub enum VerifyError {
     },
 }
 
-/// Checks that the rows do exactly the transfers within the machine's rules.
+/// Checks that the rows do exactly the transfers within the machine's rules, in every run where the
+/// exchange is repeated.
 ///
 /// # Errors
 /// The first broken rule, with tile, event and address.
 pub fn verify(
+    rows: &[Option<EncodedRow>],
+    transfers: &[Transfer],
+    context: &ExchangeContext<'_>,
+) -> Result<(), VerifyError> {
+    let moving = transfers.iter().filter(|transfer| transfer.steps.bytes > 0);
+    let Some(runs) = moving.map(|transfer| transfer.steps.runs).max() else {
+        return verify_run(rows, transfers, context);
+    };
+    for run in 0..runs {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|row| Some(row.as_ref()?.in_run(run)))
+            .collect();
+        let transfers: Vec<_> = transfers.iter().map(|it| it.in_run(run)).collect();
+        verify_run(&rows, &transfers, context)?;
+    }
+    Ok(())
+}
+
+fn verify_run(
     rows: &[Option<EncodedRow>],
     transfers: &[Transfer],
     context: &ExchangeContext<'_>,
@@ -109,8 +131,9 @@ pub fn verify(
     check(transfers, context)?;
     let decoded = first_error(rows.par_iter().enumerate().map(|(index, row)| match row {
         Some(row) => decode::decode(logical(index), row),
-        None => Ok(decode::Decoded::default()),
+        None => Ok(Decoded::default()),
     }))?;
+    check_lanes(&decoded, context)?;
     let runs = first_error(decoded.par_iter().enumerate().map(|(index, row)| {
         let runs = derive::runs(logical(index), row, &decoded, context)?;
         memory::check(logical(index), row, &runs, context)?;
@@ -119,6 +142,27 @@ pub fn verify(
     let arrived: Vec<Run> = runs.into_iter().flatten().collect();
     deliver::check(&arrived, transfers, tiles)?;
     order::check(&arrived, transfers, tiles)
+}
+
+/// While a tile sends 64-bit items, the partner whose lane it borrows sends nothing.
+fn check_lanes(decoded: &[Decoded], context: &ExchangeContext<'_>) -> Result<(), VerifyError> {
+    for (index, row) in decoded.iter().enumerate() {
+        let Some(partner) = context.topology.partner(logical(index)) else {
+            continue;
+        };
+        let lent = &decoded[partner.index()].sent;
+        for sent in row.sent.iter().filter(|sent| sent.item_words() == 2) {
+            let first = lent.partition_point(|own| own.end() <= sent.event);
+            if lent.get(first).is_some_and(|own| own.event < sent.end()) {
+                return Err(VerifyError::Event {
+                    tile: partner,
+                    event: i64::from(sent.event),
+                    problem: "the tile sends while its lane is borrowed",
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The results in order, or the error of the first tile that has one, whichever thread is first.

@@ -19,8 +19,8 @@ struct Use {
     words: u32,
     other_tile: u16,
     other_address: u32,
-    /// Whether time passes from word to word.
-    moves: bool,
+    /// Words that share an event, where time passes from item to item; 0 where none passes.
+    item_words: u32,
 }
 
 /// A use of one word: its address, when, whether it writes, the other end.
@@ -72,7 +72,7 @@ fn wanted(transfers: &[Transfer], tiles: usize) -> Vec<Vec<Use>> {
                 words: transfer.words,
                 other_tile: tile.get(),
                 other_address: address,
-                moves: false,
+                item_words: 0,
             };
             uses[source.index()].push(read);
             uses[tile.index()].push(Use {
@@ -94,10 +94,10 @@ fn done(arrived: &[Run], tiles: usize) -> Vec<Vec<Use>> {
             time: run.sent,
             write: false,
             address: run.source_address,
-            words: run.words,
+            words: run.words(),
             other_tile: run.tile.get(),
             other_address: run.address,
-            moves: true,
+            item_words: run.item_words,
         };
         uses[run.source.index()].push(read);
         uses[run.tile.index()].push(Use {
@@ -147,11 +147,8 @@ fn strings(uses: &[Use], ranges: &[(u32, u32)]) -> Vec<WordUse> {
         for &(from, to) in ranges[first..].iter().take_while(|&&(from, _)| from < end) {
             for address in (from.max(each.address)..to.min(end)).step_by(4) {
                 let offset = address - each.address;
-                let time = if each.moves {
-                    each.time + offset / 4
-                } else {
-                    each.time
-                };
+                let passed = (offset / 4).checked_div(each.item_words);
+                let time = each.time + passed.unwrap_or(0);
                 let other_address = each.other_address + offset;
                 words.push((address, time, each.write, each.other_tile, other_address));
             }

@@ -1,0 +1,244 @@
+//! Flags that concern planning, exchanges and checking.
+
+use std::path::{Path, PathBuf};
+
+use analytics::profile::Granularity;
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use compiler::graph::check::Tolerance;
+use compiler::graph::workload::Workload;
+use compiler::{AttentionProducts, Limits, RepeatPolicy};
+
+/// How plans are found and what may be used for them.
+#[derive(Debug, Args)]
+pub(crate) struct Planning {
+    /// Which products of attention have a grid of their own.
+    #[arg(long, value_enum, default_value = "auto")]
+    attention_products: Products,
+    /// What becomes of blocks that are alike.
+    #[arg(long, value_enum, default_value = "keep")]
+    repeats: Repeats,
+    /// How products store their results.
+    #[arg(long, value_enum, default_value = "auto")]
+    gemm_output_packing: Packing,
+    /// Partial plans that are carried from one operation to the next.
+    #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.beam_width)]
+    planning_beam_width: usize,
+    /// Data memory of a tile that plans may use, in KiB [default: all of it].
+    #[arg(long, value_name = "KIB")]
+    tile_memory_budget_kib: Option<u64>,
+    /// JSON list: the place on the device, as a logical tile, of each planned tile.
+    #[arg(long, value_name = "FILE")]
+    tile_mapping: Option<PathBuf>,
+    /// Tile mappings that are scheduled beside the plain one.
+    #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.mappings)]
+    exchange_schedule_finalists: usize,
+    /// Encoded rows of a tile, in KiB [default: what its memory holds].
+    #[arg(long, value_name = "KIB")]
+    exchange_table_budget_kib: Option<u64>,
+    /// Transfers of one exchange that one tile may send and receive.
+    #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.transfers_per_tile)]
+    exchange_transfer_limit_per_tile: u64,
+    /// Prints how the times of each exchange were found.
+    #[arg(long)]
+    pub(crate) exchange_diagnostics: bool,
+    /// Writes the exchanges as a problem that --replay-exchange-schedule and schedule-bench read.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_exchange_schedule: Option<PathBuf>,
+    /// Schedules, encodes and checks the exchanges of a problem file, and ends.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) replay_exchange_schedule: Option<PathBuf>,
+    /// The only phase of --replay-exchange-schedule.
+    #[arg(long, value_name = "PHASE", requires = "replay_exchange_schedule")]
+    pub(crate) exchange_replay_phase: Option<u32>,
+    /// Checks the result of every operation, not of the last alone; blocks are run one by one.
+    #[arg(long)]
+    diagnostic_run: bool,
+    /// Absolute tolerance of --diagnostic-run.
+    #[arg(long, default_value_t = 0.03, requires = "diagnostic_run")]
+    diagnostic_atol: f32,
+    /// Tolerance of --diagnostic-run relative to the reference.
+    #[arg(long, default_value_t = 0.03, requires = "diagnostic_run")]
+    diagnostic_rtol: f32,
+    /// Compares with the F32 reference on Gaussian data, which is what happens anyway.
+    #[arg(long)]
+    reference_run: bool,
+    /// How much is recorded where a profile is written.
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub(crate) profiling: Option<Profiling>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Products {
+    /// The cheapest.
+    Auto,
+    /// Query rows are shared in both.
+    SharedRows,
+    /// The scores.
+    QkOnly,
+    /// The weighted values.
+    PvOnly,
+    /// Both.
+    Independent,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Repeats {
+    /// Planned once, run in a Repeat.
+    Keep,
+    /// Each planned and run by itself.
+    Unroll,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Packing {
+    /// The faster one.
+    Auto,
+    /// As the matrix unit leaves them.
+    Native,
+    /// In groups of 16 rows: no plan does.
+    Packed,
+}
+
+/// How much of a run is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profiling {
+    /// Nothing.
+    None,
+    /// One interval a tile.
+    Overall,
+    /// Every phase.
+    Full,
+}
+
+impl Profiling {
+    pub(crate) const fn granularity(self) -> Option<Granularity> {
+        match self {
+            Self::None => None,
+            Self::Overall => Some(Granularity::Graph),
+            Self::Full => Some(Granularity::Phase),
+        }
+    }
+}
+
+impl Planning {
+    pub(crate) const fn repeats(&self) -> RepeatPolicy {
+        match self.repeats {
+            Repeats::Keep => RepeatPolicy::Keep,
+            Repeats::Unroll => RepeatPolicy::Unroll,
+        }
+    }
+
+    pub(crate) const fn products(&self) -> AttentionProducts {
+        match self.attention_products {
+            Products::Auto => AttentionProducts::Auto,
+            Products::SharedRows => AttentionProducts::SharedRows,
+            Products::QkOnly => AttentionProducts::QkOnly,
+            Products::PvOnly => AttentionProducts::PvOnly,
+            Products::Independent => AttentionProducts::Independent,
+        }
+    }
+
+    /// Refuses what no plan does.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.gemm_output_packing == Packing::Packed {
+            bail!(
+                "--gemm-output-packing packed: results that stay as the matrix unit leaves them \
+                 feed the next product without a kernel, so no plan packs them; give native"
+            );
+        }
+        Ok(())
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let bytes = |kib: Option<u64>| kib.map(|kib| kib.saturating_mul(1024));
+        Limits {
+            beam_width: self.planning_beam_width,
+            tile_bytes: bytes(self.tile_memory_budget_kib),
+            row_bytes: bytes(self.exchange_table_budget_kib),
+            transfers_per_tile: self.exchange_transfer_limit_per_tile,
+            mappings: self.exchange_schedule_finalists,
+        }
+    }
+
+    pub(crate) fn tile_mapping(&self) -> Result<Option<Vec<u16>>> {
+        let read = |path: &PathBuf| -> Result<Vec<u16>> {
+            let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+            let list = "expected a JSON list of tiles";
+            serde_json::from_str(&text).with_context(|| format!("{}: {list}", path.display()))
+        };
+        self.tile_mapping.as_ref().map(read).transpose()
+    }
+
+    /// The flags that differ from the usual ones, for the manifest.
+    pub(crate) fn flags(&self) -> Vec<(String, String)> {
+        let usual = Limits::STANDARD;
+        let limits = self.limits();
+        let kib = |bytes: Option<u64>| bytes.map(|bytes| (bytes / 1024).to_string());
+        let other = |value: u64, usual: u64| (value != usual).then(|| value.to_string());
+        let repeats = self.repeats();
+        let products = self.products();
+        let is_usual = products == AttentionProducts::Auto;
+        let given = [
+            (
+                "attention-products",
+                (!is_usual).then(|| products.name().to_owned()),
+            ),
+            (
+                "repeats",
+                (repeats != RepeatPolicy::Keep).then(|| repeats.name().to_owned()),
+            ),
+            (
+                "planning-beam-width",
+                other(limits.beam_width as u64, usual.beam_width as u64),
+            ),
+            ("tile-memory-budget-kib", kib(limits.tile_bytes)),
+            (
+                "tile-mapping",
+                self.tile_mapping.as_ref().map(|_| "given".to_owned()),
+            ),
+            (
+                "exchange-schedule-finalists",
+                other(limits.mappings as u64, usual.mappings as u64),
+            ),
+            ("exchange-table-budget-kib", kib(limits.row_bytes)),
+        ];
+        let given = given.into_iter();
+        given
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+            .collect()
+    }
+
+    /// The workload with every result checked where that is asked for.
+    pub(crate) fn diagnosed(&self, mut workload: Workload) -> Result<Workload> {
+        if !self.diagnostic_run {
+            return Ok(workload);
+        }
+        let operations = workload.graph.operations().to_vec();
+        for operation in operations.iter().filter(|it| !it.kind.is_view()) {
+            if !workload.graph.outputs().contains(&operation.output) {
+                workload.graph.add_output(operation.output)?;
+            }
+        }
+        workload.tolerance = Tolerance::Mixed {
+            absolute: self.diagnostic_atol,
+            relative: self.diagnostic_rtol,
+        };
+        Ok(workload)
+    }
+}
+
+/// Schedules and checks the exchanges of a problem file; gives the report.
+pub(crate) fn replay(path: &Path, phase: Option<u32>) -> Result<String> {
+    let place = || path.display().to_string();
+    let text = std::fs::read_to_string(path).with_context(place)?;
+    let mut problem = compiler::exchange::problem::read(&text).with_context(place)?;
+    problem
+        .phases
+        .retain(|each| phase.is_none_or(|phase| phase == each.phase));
+    let reports = problem.run().with_context(place)?;
+    if reports.is_empty() {
+        bail!("{}: no such phase", path.display());
+    }
+    Ok(reports.iter().map(|report| format!("{report}\n")).collect())
+}

@@ -1,0 +1,141 @@
+//! The plan families of attention and what a plan of each holds.
+
+use std::fmt;
+
+/// Which plan family an attention follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Query blocks × key blocks, softmax on each rectangle, merge by rows.
+    Split,
+    /// The same with a merge of all partial results in one pass, whose cost is assumed.
+    SplitOnePass,
+    /// A grid for the scores, another for the weighted values, softmax of whole rows between.
+    Products,
+    /// Query rows × nothing: every tile of a stream sees all keys, in blocks of 64 with a running
+    /// merge.
+    Flash,
+    /// The same with all keys at once.
+    Materialized,
+}
+
+impl Family {
+    /// The name in plan texts.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::SplitOnePass => "split-one-pass",
+            Self::Products => "products",
+            Self::Flash => "flash",
+            Self::Materialized => "materialized",
+        }
+    }
+}
+
+/// How one attention is spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttentionPlan {
+    /// Graph operation index.
+    pub operation: usize,
+    /// The family.
+    pub family: Family,
+    /// Query blocks of a stream.
+    pub queries: u32,
+    /// Key blocks of a stream.
+    pub keys: u32,
+    /// Query blocks and key blocks of the product with the values; those of the scores in all
+    /// families but [`Family::Products`].
+    pub values: [u32; 2],
+    /// Tiles of a stream that own rows of it; in other families than [`Family::Products`], all.
+    pub owners: u32,
+}
+
+impl AttentionPlan {
+    /// A plan with one grid.
+    pub(super) const fn of_one_grid(
+        operation: usize,
+        family: Family,
+        [queries, keys]: [u32; 2],
+    ) -> Self {
+        Self {
+            operation,
+            family,
+            queries,
+            keys,
+            values: [queries, keys],
+            owners: queries * keys,
+        }
+    }
+
+    /// Tiles of one stream.
+    #[must_use]
+    pub const fn stream_tiles(&self) -> u32 {
+        let (scores, values) = (self.queries * self.keys, self.values[0] * self.values[1]);
+        let products = if scores > values { scores } else { values };
+        if products > self.owners {
+            products
+        } else {
+            self.owners
+        }
+    }
+
+    /// Logical tile of a cell of a stream, of either product or an owner.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn owner_tile(&self, stream: u32, cell: u32) -> u16 {
+        (stream * self.stream_tiles() + cell) as u16
+    }
+
+    /// Whether the owners of the rows compute the scores themselves.
+    pub(crate) const fn shares_scores(&self) -> bool {
+        self.queries == self.owners && self.keys == 1
+    }
+
+    /// Whether the owners of the rows multiply with the values themselves.
+    pub(crate) const fn shares_values(&self) -> bool {
+        self.values[0] == self.owners && self.values[1] == 1
+    }
+
+    /// Logical tile of a rectangle.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn tile(&self, stream: u32, query: u32, key: u32) -> u16 {
+        ((stream * self.queries + query) * self.keys + key) as u16
+    }
+}
+
+impl AttentionPlan {
+    /// Logical tile of a part of a stream's query rows.
+    #[must_use]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a grid has at most 1,472 tiles"
+    )]
+    pub const fn shared_tile(&self, streams: u32, stream: u32, part: u32) -> u16 {
+        (stream + streams * part) as u16
+    }
+}
+
+impl fmt::Display for AttentionPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            operation,
+            family,
+            queries,
+            keys,
+            values,
+            ..
+        } = self;
+        write!(f, "{operation}:{}:{queries}x{keys}", family.name())?;
+        if *family == Family::Products {
+            write!(f, ":{}x{}", values[0], values[1])?;
+        }
+        Ok(())
+    }
+}
