@@ -388,6 +388,41 @@ fn packages_compute_their_graphs() {
 }
 
 #[test]
+fn attention_products_on_grids_of_their_own_compute_their_graphs() {
+    use compiler::AttentionProducts::{Independent, PvOnly, QkOnly, SharedRows};
+    for products in [SharedRows, QkOnly, PvOnly, Independent] {
+        for (tiles, operands) in [(12, Sharded), (64, Replicated), (200, Sharded)] {
+            let (graph, mut options) = chosen(&case(ATTENTION, tiles, &[], operands));
+            options.products = products;
+            let compiled = compiled(&graph, &options);
+            let plan = &compiled.report.plan;
+            let family = plan.iter().any(|line| line.contains(":products:"));
+            assert!(family, "{plan:?}");
+            assert_eq!(useful_flops(&compiled.package), graph.flops(), "{plan:?}");
+            let check = checked(&graph, Tolerance::GAUSSIAN, &simulated(&compiled.package));
+            assert!(check.passed(), "{products:?} on {tiles} tiles: {check:?}");
+        }
+    }
+}
+
+#[test]
+fn tiles_that_are_mapped_elsewhere_compute_the_same() {
+    let (graph, mut options) = chosen(&case(CHAIN, 24, &["0:3x2x4"], Sharded));
+    let plain = simulated(&compiled(&graph, &options).package);
+    options.tile_mapping = Some((0..24).map(|tile| (tile * 7 + 5) % 24).collect());
+    let mapped = simulated(&compiled(&graph, &options).package);
+    assert_eq!(plain.outputs, mapped.outputs);
+    options.tile_mapping = Some(vec![0; 24]);
+    let error = compiler::compile(&graph, &options, &|_| {}).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("must name each of the 24 tiles once"),
+        "{error}"
+    );
+}
+
+#[test]
 fn an_operand_used_twice_is_uploaded_once() {
     let (graph, options) = chosen(&case(SHARED, 32, &["0:4x2x2", "1:2x5x3"], Sharded));
     let manifest = compiled(&graph, &options).package.manifest;
