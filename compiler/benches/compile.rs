@@ -5,7 +5,8 @@ use std::time::Duration;
 use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
 use compiler::{
-    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, RepeatPolicy, compile,
+    AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, Options,
+    RepeatPolicy, compile,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use runtime::kernels::Generation;
@@ -35,6 +36,7 @@ fn compilations(criterion: &mut Criterion) {
             plan_constraints: constraints
                 .filter_map(|text| PlanConstraint::parse(text).ok())
                 .collect(),
+            items: ExchangeItems::Auto,
             limits: Limits::STANDARD,
             tile_mapping: None,
             flags: Vec::new(),

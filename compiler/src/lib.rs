@@ -19,8 +19,8 @@ pub mod timing;
 pub use error::CompileError;
 pub use inspect::inspect_rows;
 pub use options::{
-    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, PredictedCycles,
-    Progress, ProgressSink, RepeatPolicy, TILES_MAX,
+    AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, Options,
+    PredictedCycles, Progress, ProgressSink, RepeatPolicy, TILES_MAX,
 };
 pub use report::{CompileReport, Compiled, ExchangeReport};
 
@@ -121,11 +121,11 @@ fn attempt(
     check_transfers(&program, &transfers, options.limits.transfers_per_tile)?;
     let first = options.tile_mapping.clone();
     let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
-    let mut device = Device::new(first, &arena);
+    let mut device = Device::new(first, &arena, options);
     let mut schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
     let mappings = stage.run("map", || mappings(&program, &plan, &transfers, options));
     for mapping in mappings {
-        let other = Device::new(mapping, &arena);
+        let other = Device::new(mapping, &arena, options);
         let mapped = stage.run("schedule", || other.schedule(&program, &transfers))?;
         if cycles(&program, &transfers, &mapped) < cycles(&program, &transfers, &schedules) {
             (device, schedules) = (other, mapped);
@@ -178,7 +178,8 @@ fn mappings(
     exchanges: &Transfers,
     options: &Options,
 ) -> Vec<Mapping> {
-    if options.tile_mapping.is_some() || options.limits.mappings == 0 {
+    let is_fixed = options.tile_mapping.is_some() || options.items == ExchangeItems::Words;
+    if is_fixed || options.limits.mappings == 0 {
         return Vec::new();
     }
     let runs = exchanges
@@ -232,10 +233,11 @@ fn cycles(program: &Program, exchanges: &Transfers, schedules: &[Schedule]) -> u
 struct Device {
     topology: Topology,
     row_code: Vec<MemoryRange>,
+    items: ExchangeItems,
 }
 
 impl Device {
-    fn new(mapping: Mapping, arena: &Arena) -> Self {
+    fn new(mapping: Mapping, arena: &Arena, options: &Options) -> Self {
         let rows = arena.rows();
         let guard = runtime::machine::sram::FETCH_GUARD_BYTES;
         let range = MemoryRange {
@@ -245,6 +247,7 @@ impl Device {
         Self {
             row_code: vec![range; mapping.len()],
             topology: mapping::topology(&mapping),
+            items: options.items,
         }
     }
 
@@ -262,7 +265,7 @@ impl Device {
     ) -> Result<Vec<Schedule>, CompileError> {
         let context = self.context();
         let schedule = |(step, transfers): &(u32, Vec<Transfer>)| {
-            exchange::schedule(transfers, &context)
+            exchange::schedule_with(transfers, &context, self.items)
                 .map_err(|error| exchange_error(program, *step, &error))
         };
         let mut alike: BTreeMap<u64, usize> = BTreeMap::new();

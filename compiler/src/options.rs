@@ -95,6 +95,27 @@ impl AttentionProducts {
     }
 }
 
+/// Which items exchanges may send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ExchangeItems {
+    /// Words, or 64-bit items over a borrowed lane where that makes an exchange shorter.
+    #[default]
+    Auto,
+    /// Words alone, as in the published runs.
+    Words,
+}
+
+impl ExchangeItems {
+    /// The name in flags and manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Words => "words",
+        }
+    }
+}
+
 /// What becomes of blocks of a graph that are alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RepeatPolicy {
@@ -167,6 +188,8 @@ pub struct Options {
     /// Forced parts of the plan, at most one an operation; operations of a repeated block count
     /// once.
     pub plan_constraints: Vec<PlanConstraint>,
+    /// Which items exchanges may send.
+    pub items: ExchangeItems,
     /// How much is tried and how much may be used.
     pub limits: Limits,
     /// The place on the device, as a logical tile, of each planned tile; `None` lets the compiler

@@ -74,18 +74,15 @@ impl Branch {
         let capacity = (bytes(&arena.standard) + bytes(&arena.interleaved)) / 16 * 15;
         let position = later.plan.operation();
         let body = at.graph.repeat().map_or(0..0, |it| it.operations.clone());
-        let first = if body.contains(&position) {
-            body.start
-        } else {
-            position
-        };
         let kept = |operations: Range<usize>| -> u64 {
             let picks = self.picks[operations].iter();
             picks.map(|pick| pick.early_bytes).sum()
         };
-        if later.bytes + kept(first.min(self.picks.len())..self.picks.len()) + at.reserve > capacity
-        {
-            return false;
+        if body.contains(&position) {
+            let before = kept(body.start..self.picks.len());
+            if later.bytes + before + at.reserve > capacity {
+                return false;
+            }
         }
         let mut early = later.early_bytes + at.reserve;
         self.picks.iter().enumerate().rev().all(|(index, pick)| {

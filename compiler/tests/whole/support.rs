@@ -7,8 +7,8 @@ use compiler::graph::check::{CheckReport, Tolerance, check};
 use compiler::graph::workload::{Workload, WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
 use compiler::{
-    AttentionProducts, AttentionStrategy, Compiled, Limits, OperandPolicy, Options, RepeatPolicy,
-    compile,
+    AttentionProducts, AttentionStrategy, Compiled, ExchangeItems, Limits, OperandPolicy, Options,
+    RepeatPolicy, compile,
 };
 use half::f16;
 use runtime::host::TensorValues;
@@ -29,6 +29,7 @@ pub(crate) fn options(tiles: u16, operands: OperandPolicy) -> Options {
         products: AttentionProducts::Auto,
         repeats: RepeatPolicy::Keep,
         plan_constraints: Vec::new(),
+        items: ExchangeItems::Auto,
         limits: Limits::STANDARD,
         tile_mapping: None,
         flags: Vec::new(),

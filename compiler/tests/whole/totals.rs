@@ -2,10 +2,10 @@
 //! workloads are run with their numbers in `simulate`.
 
 use compiler::AttentionStrategy::{self, Auto, Flash, Materialized};
-use compiler::Compiled;
 use compiler::OperandPolicy::Replicated;
 use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::PlanConstraint;
+use compiler::{Compiled, ExchangeItems};
 use runtime::kernels::Generation;
 use runtime::sim::{RunOptions, run};
 
@@ -29,6 +29,10 @@ fn simulate(
     options.attention = strategy;
     let parse = |text: &&str| PlanConstraint::parse(text).unwrap();
     options.plan_constraints = forced.iter().map(parse).collect();
+    if !forced.is_empty() {
+        // The published runs sent words alone.
+        options.items = ExchangeItems::Words;
+    }
     let compiled = compiled(&graph, &options);
     let timing = RunOptions {
         timing_only: true,

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use super::device::DeviceArgs;
 pub use super::fidelity::FidelityArgs;
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
-pub use super::plan_args::{OperandArg, ProductsArg, RepeatsArg, StrategyArg};
+pub use super::plan_args::{ItemsArg, OperandArg, ProductsArg, RepeatsArg, StrategyArg};
 pub use super::profile_args::{
     BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
     SliceArgs, TimeArg,
@@ -175,6 +175,9 @@ pub struct PlanArgs {
     /// Which products of attention have a grid of their own
     #[arg(long, value_enum, value_name = "PRODUCTS", default_value = "auto")]
     pub attention_products: ProductsArg,
+    /// Which items exchanges may send
+    #[arg(long, value_enum, value_name = "ITEMS", default_value = "auto")]
+    pub exchange_items: ItemsArg,
     /// What becomes of blocks that are alike
     #[arg(long, value_enum, value_name = "POLICY", default_value = "keep")]
     pub repeats: RepeatsArg,

@@ -11,8 +11,8 @@ use compiler::graph::workload::{
 };
 use compiler::plan::PlanConstraint;
 use compiler::{
-    AttentionProducts, AttentionStrategy, CompileError, Compiled, Limits, OperandPolicy, Options,
-    RepeatPolicy, TILES_MAX, inspect_rows,
+    AttentionProducts, AttentionStrategy, CompileError, Compiled, ExchangeItems, Limits,
+    OperandPolicy, Options, RepeatPolicy, TILES_MAX, inspect_rows,
 };
 use runtime::kernels::Generation;
 
@@ -207,6 +207,7 @@ fn options(
     let attention = AttentionStrategy::from(plan.attention_strategy);
     let products = AttentionProducts::from(plan.attention_products);
     let repeats = RepeatPolicy::from(plan.repeats);
+    let items = ExchangeItems::from(plan.exchange_items);
     let mut flags = vec![
         ("tiles".to_owned(), tiles.to_string()),
         ("operands".to_owned(), operands.name().to_owned()),
@@ -225,6 +226,11 @@ fn options(
             "attention-products",
             products.name(),
             AttentionProducts::default().name(),
+        ),
+        (
+            "exchange-items",
+            items.name(),
+            ExchangeItems::default().name(),
         ),
         ("repeats", repeats.name(), RepeatPolicy::default().name()),
     ];
@@ -249,6 +255,7 @@ fn options(
         products,
         repeats,
         plan_constraints,
+        items,
         limits: Limits::STANDARD,
         tile_mapping: None,
         flags,

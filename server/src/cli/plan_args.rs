@@ -1,7 +1,7 @@
 //! Values of the flags that say how a graph is planned.
 
 use clap::ValueEnum;
-use compiler::{AttentionProducts, AttentionStrategy, OperandPolicy, RepeatPolicy};
+use compiler::{AttentionProducts, AttentionStrategy, ExchangeItems, OperandPolicy, RepeatPolicy};
 
 /// Which plans of attention are considered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -49,6 +49,25 @@ pub enum OperandArg {
     Sharded,
     /// Copied by the host to every tile that reads them
     Replicated,
+}
+
+/// Which items exchanges may send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ItemsArg {
+    /// 64-bit items too where that makes an exchange shorter
+    #[default]
+    Auto,
+    /// Words alone, as in the published runs
+    Words,
+}
+
+impl From<ItemsArg> for ExchangeItems {
+    fn from(items: ItemsArg) -> Self {
+        match items {
+            ItemsArg::Auto => Self::Auto,
+            ItemsArg::Words => Self::Words,
+        }
+    }
 }
 
 impl From<StrategyArg> for AttentionStrategy {

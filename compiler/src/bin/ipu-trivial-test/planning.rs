@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use compiler::graph::check::Tolerance;
 use compiler::graph::workload::Workload;
-use compiler::{AttentionProducts, Limits, RepeatPolicy};
+use compiler::{AttentionProducts, ExchangeItems, Limits, RepeatPolicy};
 
 /// How plans are found and what may be used for them.
 #[derive(Debug, Args)]
@@ -15,6 +15,9 @@ pub(crate) struct Planning {
     /// Which products of attention have a grid of their own.
     #[arg(long, value_enum, default_value = "auto")]
     attention_products: Products,
+    /// Which items exchanges may send.
+    #[arg(long, value_enum, default_value = "auto")]
+    exchange_items: Items,
     /// What becomes of blocks that are alike.
     #[arg(long, value_enum, default_value = "keep")]
     repeats: Repeats,
@@ -83,6 +86,14 @@ enum Products {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+enum Items {
+    /// 64-bit items too where that makes an exchange shorter.
+    Auto,
+    /// Words alone, as in the published runs.
+    Words,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Repeats {
     /// Planned once, run in a Repeat.
     Keep,
@@ -139,6 +150,13 @@ impl Planning {
         }
     }
 
+    pub(crate) const fn items(&self) -> ExchangeItems {
+        match self.exchange_items {
+            Items::Auto => ExchangeItems::Auto,
+            Items::Words => ExchangeItems::Words,
+        }
+    }
+
     /// Refuses what no plan does.
     pub(crate) fn check(&self) -> Result<()> {
         if self.gemm_output_packing == Packing::Packed {
@@ -177,9 +195,14 @@ impl Planning {
         let kib = |bytes: Option<u64>| bytes.map(|bytes| (bytes / 1024).to_string());
         let other = |value: u64, usual: u64| (value != usual).then(|| value.to_string());
         let repeats = self.repeats();
+        let items = self.items();
         let products = self.products();
         let is_usual = products == AttentionProducts::Auto;
         let given = [
+            (
+                "exchange-items",
+                (items != ExchangeItems::Auto).then(|| items.name().to_owned()),
+            ),
             (
                 "attention-products",
                 (!is_usual).then(|| products.name().to_owned()),

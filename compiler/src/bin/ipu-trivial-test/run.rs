@@ -147,6 +147,7 @@ fn compile_workload(arguments: &Arguments, workload: &Workload) -> Result<Compil
         products: planning.products(),
         repeats: planning.repeats(),
         plan_constraints,
+        items: planning.items(),
         limits: planning.limits(),
         tile_mapping: planning.tile_mapping()?,
         flags,

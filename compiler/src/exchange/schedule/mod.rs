@@ -20,6 +20,7 @@ use super::hazard::{Hazards, earliest, hazards};
 use super::message::{Messages, Pairing, Receiver, Width, can_pair, messages};
 use super::timeline::{Timeline, timelines};
 use super::transfer::{ExchangeContext, Transfer, TransferError, check};
+use crate::options::ExchangeItems;
 use fit::{Board, EVENTS_MAX};
 use order::{POLICIES, Policy, Totals, place_in_order, ranked};
 pub use replay::{replay, structure};
@@ -95,12 +96,25 @@ pub fn schedule(
     transfers: &[Transfer],
     context: &ExchangeContext<'_>,
 ) -> Result<Schedule, ScheduleError> {
+    schedule_with(transfers, context, ExchangeItems::Auto)
+}
+
+/// Chooses the times of all messages, which may be of some items only.
+///
+/// # Errors
+/// As [`schedule`].
+pub fn schedule_with(
+    transfers: &[Transfer],
+    context: &ExchangeContext<'_>,
+    items: ExchangeItems,
+) -> Result<Schedule, ScheduleError> {
     check(transfers, context)?;
     let plain = schedule_as(transfers, context, Pairing::None, u64::MAX)?;
     let best = plain
         .as_ref()
         .map_or(u64::MAX, |it| it.report.horizon.get());
-    let can_pair = transfers.iter().any(|transfer| can_pair(transfer, context));
+    let can_pair = items == ExchangeItems::Auto
+        && transfers.iter().any(|transfer| can_pair(transfer, context));
     let paired = if can_pair {
         schedule_as(transfers, context, Pairing::All, best)?
     } else {

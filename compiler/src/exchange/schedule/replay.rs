@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::super::encode::Row;
 use super::super::hazard::earliest;
-use super::super::message::{Messages, Receiver};
+use super::super::message::{Messages, Receiver, messages};
 use super::super::timeline::{Timeline, timelines};
 use super::super::transfer::{ExchangeContext, Transfer, check};
 use super::fit::Board;
@@ -40,8 +40,7 @@ pub fn replay(
     check(transfers, context).ok()?;
     let setting = (known.merges.as_slice(), known.pairing);
     let problem = Problem::new(transfers, context, setting);
-    let model = Problem::new(like, context, setting);
-    let same = is_alike(&problem.messages, &model.messages);
+    let same = is_alike(&problem.messages, &messages(like, context, setting));
     if !same || !problem.allows(&known.starts) {
         return None;
     }
