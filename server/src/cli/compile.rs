@@ -216,7 +216,7 @@ fn options(
             kernel_generation.name().to_owned(),
         ),
     ];
-    let usual = [
+    flags.extend(unusual(&[
         (
             "attention-strategy",
             attention.name(),
@@ -233,9 +233,7 @@ fn options(
             ExchangeItems::default().name(),
         ),
         ("repeats", repeats.name(), RepeatPolicy::default().name()),
-    ];
-    let others = usual.iter().filter(|(_, value, usual)| value != usual);
-    flags.extend(others.map(|&(flag, value, _)| (flag.to_owned(), value.to_owned())));
+    ]));
     if plan.allow_assumed_kernels {
         flags.push(("allow-assumed-kernels".to_owned(), "true".to_owned()));
     }
@@ -260,6 +258,14 @@ fn options(
         tile_mapping: None,
         flags,
     })
+}
+
+/// Flags whose value is not the usual one: name, value, usual value.
+fn unusual(flags: &[(&str, &str, &str)]) -> Vec<(String, String)> {
+    let others = flags.iter().filter(|(_, value, usual)| value != usual);
+    others
+        .map(|&(flag, value, _)| (flag.to_owned(), value.to_owned()))
+        .collect()
 }
 
 fn parse_file(path: &Path) -> Result<compiler::graph::Graph, CliError> {

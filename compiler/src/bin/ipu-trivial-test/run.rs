@@ -75,9 +75,7 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
         "the package holds another graph than --workload; compile it again"
     );
     if let Some(path) = &planning.export_exchange_schedule {
-        let text = export(&package)?;
-        std::fs::write(path, text).with_context(|| path.display().to_string())?;
-        line(out, &format!("exchanges {}", path.display()));
+        write_exchanges(&package, path, out)?;
     }
     if arguments.inspect_exchanges {
         let tile = TileId::new(arguments.inspect_exchange_tile);
@@ -192,6 +190,13 @@ fn describe(compiled: &Compiled, arguments: &Arguments, out: &mut String) {
             report.tile_bytes_max, report.row_bytes_max
         ),
     );
+}
+
+fn write_exchanges(package: &Package, path: &Path, out: &mut String) -> Result<()> {
+    let text = export(package)?;
+    std::fs::write(path, text).with_context(|| path.display().to_string())?;
+    line(out, &format!("exchanges {}", path.display()));
+    Ok(())
 }
 
 /// What the stages did a second.
