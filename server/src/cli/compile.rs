@@ -194,14 +194,7 @@ fn options(
             .parse()
             .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))?,
     };
-    let plan_constraints: Result<Vec<_>, _> = constraints
-        .iter()
-        .map(|text| PlanConstraint::parse(text))
-        .collect();
-    let plan_constraints = plan_constraints.map_err(|error| {
-        let hint = "write OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL";
-        CliError::user(error, "--gemm-plan-constraint", hint)
-    })?;
+    let plan_constraints = parse_constraints(constraints)?;
     let asked = plan.operands.map(OperandPolicy::from);
     let operands = asked.unwrap_or_else(|| default_operands(&workload));
     let attention = AttentionStrategy::from(plan.attention_strategy);
@@ -257,6 +250,14 @@ fn options(
         limits: Limits::STANDARD,
         tile_mapping: None,
         flags,
+    })
+}
+
+fn parse_constraints(constraints: &[String]) -> Result<Vec<PlanConstraint>, CliError> {
+    let parsed = constraints.iter().map(|text| PlanConstraint::parse(text));
+    parsed.collect::<Result<_, _>>().map_err(|error| {
+        let hint = "write OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENT:REDUCTION:LOCAL";
+        CliError::user(error, "--gemm-plan-constraint", hint)
     })
 }
 
