@@ -59,6 +59,7 @@ fn module() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let status = Command::new(env!("CARGO"))
         .current_dir(root)
+        .env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-feature=+simd128")
         .args(["build", "--locked", "-p", "engine", "--profile", "viewer"])
         .args(["--target", "wasm32-unknown-unknown", "--target-dir"])
         .arg(&folder)

@@ -6,6 +6,7 @@ pub mod http;
 pub mod logging;
 pub mod open;
 pub mod store;
+mod tls;
 
 pub use error::CliError;
 pub use http::{Config, HostPolicy, LocalServer, app, spawn, spawn_local};

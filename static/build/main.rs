@@ -1,9 +1,10 @@
 //! Compiles the viewer to WebAssembly and lists every file of the site for embedding.
 //!
 //! Sources of `viewer` and its path dependencies → `OUT_DIR/site/*` (the module build that a server
-//! hands out) and `OUT_DIR/offline/*` (the classic-script build for one self-contained page), and
+//! hands out), `OUT_DIR/packed/*` (the same compressed) and `OUT_DIR/offline/*` (the classic-script build for one self-contained page), and
 //! `OUT_DIR/files.rs`, which embeds them. A skipped build embeds the shell without the viewer.
 
+mod compress;
 mod inner_cargo;
 mod listing;
 
@@ -19,6 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets the folder")?);
     let site = emptied(out.join("site"))?;
+    let packed = emptied(out.join("packed"))?;
     let offline = emptied(out.join("offline"))?;
     copy_shell(&here.join(SHELL), &site)?;
     rerun_if_changed(&here.join(SHELL));
@@ -38,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             rerun_if_changed(source);
         }
     }
-    listing::write(&site, &out.join("files.rs"))
+    listing::write(&site, &packed, &out.join("files.rs"))
 }
 
 /// Clippy and editors want no WebAssembly. Clippy's wrapper is part of the hash that names its

@@ -6,9 +6,20 @@ pub use offline::{RenderError, render_single_file};
 
 include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
-/// One file of the site: its path in a URL with the leading slash, its media type, its content
-/// uncompressed.
-pub type File = (&'static str, &'static str, &'static [u8]);
+/// One file of the site.
+#[derive(Clone, Copy, Debug)]
+pub struct File {
+    /// Path in a URL, with the leading slash.
+    pub path: &'static str,
+    /// Media type.
+    pub mime: &'static str,
+    /// Content uncompressed.
+    pub bytes: &'static [u8],
+    /// Content in gzip, where that is a tenth smaller at least.
+    pub gzip: Option<&'static [u8]>,
+    /// Content in brotli, likewise.
+    pub brotli: Option<&'static [u8]>,
+}
 
 /// Every file that a server hands out, by path; the page is `/index.html`, and the same page serves
 /// `/`, `/a/<sha256>` and `/p/<id>`. Links between the files start at the root.
@@ -27,8 +38,8 @@ pub fn is_built() -> bool {
 fn find(path: &str) -> &'static [u8] {
     FILES
         .iter()
-        .find(|file| file.0 == path)
-        .map_or(&[], |file| file.2)
+        .find(|file| file.path == path)
+        .map_or(&[], |file| file.bytes)
 }
 
 #[cfg(test)]
@@ -47,7 +58,7 @@ mod tests {
         let mut count = 0;
         for link in links {
             assert!(
-                FILES.iter().any(|file| file.0 == link),
+                FILES.iter().any(|file| file.path == link),
                 "{link} is not part of the site"
             );
             count += 1;

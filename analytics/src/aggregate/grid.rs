@@ -18,31 +18,54 @@ pub(crate) struct Grid {
     wrapped: Vec<(u32, usize)>,
 }
 
-/// The sums of one place: the longest tile and which tiles were there.
+/// The sums of one place. Loops over all lanes are kept to single operations on 32-bit words, which
+/// compilers turn into vector instructions on every target.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlaceRow {
-    /// Cycles by lane.
-    pub(crate) cycles: [u64; LANES],
+pub(crate) struct PlaceRow<'g> {
+    /// Cycles by lane, without what wrapped.
+    sums: &'g [u32; LANES],
+    /// The lane of every sum that wrapped, once for every wrap.
+    wrapped: &'g [(u32, usize)],
 }
 
-impl PlaceRow {
-    /// Adds the times of another place, lane by lane.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (mine, others) in self.cycles.iter_mut().zip(&other.cycles) {
-            *mine += others;
+impl PlaceRow<'_> {
+    /// Longest lane.
+    pub(crate) fn longest(&self) -> u64 {
+        if self.wrapped.is_empty() {
+            return self.sums.iter().copied().fold(0, u32::max).into();
+        }
+        let mut cycles = [0; LANES];
+        self.add_to(&mut cycles);
+        cycles.into_iter().fold(0, u64::max)
+    }
+
+    /// Adds the cycles of each lane to `cycles`.
+    pub(crate) fn add_to(&self, cycles: &mut [u64; LANES]) {
+        for (cycles, &sum) in cycles.iter_mut().zip(self.sums) {
+            *cycles += u64::from(sum);
+        }
+        for &(_, lane) in self.wrapped {
+            cycles[lane] += WRAPPED;
         }
     }
 
-    /// Longest lane.
-    pub(crate) fn longest(&self) -> u64 {
-        self.cycles.iter().copied().fold(0, u64::max)
+    /// Makes the mark of each lane that is not zero non-zero.
+    pub(crate) fn mark(&self, marks: &mut [u32; LANES]) {
+        for (mark, &sum) in marks.iter_mut().zip(self.sums) {
+            *mark |= sum;
+        }
+        for &(_, lane) in self.wrapped {
+            marks[lane] |= 1;
+        }
     }
 
-    /// One bit for each lane that is not zero.
-    pub(crate) fn lanes(&self) -> u64 {
-        (0..).zip(&self.cycles).fold(0, |bits, (lane, &cycles)| {
-            bits | u64::from(cycles > 0) << lane
-        })
+    /// Adds 1 to each lane that is not zero.
+    pub(crate) fn count(&self, counts: &mut [u32; LANES]) {
+        let mut marks = [0; LANES];
+        self.mark(&mut marks);
+        for (count, mark) in counts.iter_mut().zip(marks) {
+            *count += u32::from(mark > 0);
+        }
     }
 }
 
@@ -71,27 +94,38 @@ impl Grid {
     }
 
     /// Calls `each` for every place some tile was in, ascending, and forgets them.
-    pub(crate) fn drain(&mut self, mut each: impl FnMut(usize, &PlaceRow)) {
+    pub(crate) fn drain(&mut self, mut each: impl FnMut(usize, PlaceRow<'_>)) {
         self.wrapped.sort_unstable();
-        let mut wrapped = self.wrapped.drain(..).peekable();
+        let mut wrapped = self.wrapped.as_slice();
         for (place, sums) in self.sums.iter_mut().enumerate() {
-            let mut row = PlaceRow {
-                cycles: sums.map(u64::from),
-            };
-            while let Some((_, lane)) = wrapped.next_if(|it| it.0 as usize == place) {
-                row.cycles[lane] += WRAPPED;
-            }
-            if row.cycles.iter().fold(0, |all, cycles| all | cycles) > 0 {
-                each(place, &row);
+            let here = wrapped.iter().take_while(|it| it.0 as usize == place);
+            let (own, rest) = wrapped.split_at(here.count());
+            wrapped = rest;
+            if sums.iter().fold(0, |all, sum| all | sum) > 0 || !own.is_empty() {
+                let row = PlaceRow { sums, wrapped: own };
+                each(place, row);
                 *sums = [0; LANES];
             }
         }
+        self.wrapped.clear();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Places with their longest lane and the lanes that are not zero.
+    fn drained(grid: &mut Grid) -> Vec<(usize, u64, Vec<usize>)> {
+        let mut rows = Vec::new();
+        grid.drain(|place, row| {
+            let mut counts = [0; LANES];
+            row.count(&mut counts);
+            let lanes = (0..LANES).filter(|&lane| counts[lane] > 0).collect();
+            rows.push((place, row.longest(), lanes));
+        });
+        rows
+    }
 
     #[test]
     fn sums_longer_than_32_bits_are_kept() {
@@ -101,10 +135,9 @@ mod tests {
         }
         grid.add(6, 1, 7);
         grid.add(63, 2, 1);
-        let mut rows = Vec::new();
-        grid.drain(|place, row| rows.push((place, row.longest(), row.lanes())));
         let longest = 3 * u64::from(u32::MAX);
-        assert_eq!(rows, [(1, longest, 0b110_0000), (2, 1, 1 << 63)]);
+        let expected = [(1, longest, vec![5, 6]), (2, 1, vec![63])];
+        assert_eq!(drained(&mut grid), expected);
         grid.drain(|_, _| panic!("nothing is left"));
     }
 
@@ -113,8 +146,6 @@ mod tests {
         let mut grid = Grid::new(1);
         grid.add(0, 0, u32::MAX);
         grid.add(0, 0, 1);
-        let mut rows = Vec::new();
-        grid.drain(|place, row| rows.push((place, row.longest(), row.lanes())));
-        assert_eq!(rows, [(0, 1 << 32, 1)]);
+        assert_eq!(drained(&mut grid), [(0, 1 << 32, vec![0])]);
     }
 }

@@ -68,7 +68,8 @@ impl Longest {
         self.floor
     }
 
-    pub(crate) fn offer(&mut self, sample: SampleRef) {
+    /// Keeps a sample if it is long enough; the floor thereafter.
+    pub(crate) fn offer(&mut self, sample: SampleRef) -> u64 {
         self.kept.push(Reverse(sample));
         if self.kept.len() > self.capacity {
             self.kept.pop();
@@ -76,12 +77,13 @@ impl Longest {
         if self.kept.len() == self.capacity {
             self.floor = self.kept.peek().map_or(u64::MAX, |least| least.0.duration);
         }
+        self.floor
     }
 
     #[cfg(feature = "native")]
     pub(crate) fn merge(&mut self, other: Self) {
         for Reverse(sample) in other.kept.into_vec() {
-            self.offer(sample);
+            let _floor = self.offer(sample);
         }
     }
 

@@ -5,7 +5,7 @@
 //! places for one, in a list for each tile that is summed when it grows past a few times the
 //! number of places.
 
-use super::grid::{Grid, LANES, PLACES_MAX, PlaceRow};
+use super::grid::{Grid, LANES, PLACES_MAX};
 use super::plan::Plan;
 use super::visits::Visits;
 
@@ -30,8 +30,10 @@ pub(crate) struct Places {
     pub(crate) longest: Vec<u64>,
     /// Tiles by group; unused where groups are tiles.
     pub(crate) group_tiles: Vec<u64>,
-    /// Tiles of the current block that a group ran on, one bit each; in lists, of one tile.
-    group_lanes: Vec<u64>,
+    /// In a grid, a mark for each tile of the current block that a group ran on.
+    group_marks: Vec<[u32; LANES]>,
+    /// In lists, whether a group ran on the current tile.
+    group_is_here: Vec<bool>,
     /// In lists, the groups of the current tile.
     group_touched: Vec<u32>,
     /// Tiles with matching samples.
@@ -70,7 +72,8 @@ impl Places {
             0
         };
         let count = plan.places.len();
-        let times = if count <= PLACES_MAX && widest <= LANES {
+        let has_grid = count <= PLACES_MAX && widest <= LANES;
+        let times = if has_grid {
             Times::Grid(Grid::new(count))
         } else {
             Times::Lists {
@@ -84,7 +87,8 @@ impl Places {
             block_tiles: 0,
             longest: vec![0; count],
             group_tiles: vec![0; groups],
-            group_lanes: vec![0; groups],
+            group_marks: vec![[0; LANES]; if has_grid { groups } else { 0 }],
+            group_is_here: vec![false; if has_grid { 0 } else { groups }],
             group_touched: Vec::new(),
             tiles: 0,
             phase_sum: vec![0; phases],
@@ -130,7 +134,7 @@ impl Places {
     }
 
     /// Ends the block, and calls `each` with the position of every tile that has samples and the
-    /// number of places it was in.
+    /// number of places it was in; where groups are not tiles, with any number that is not zero.
     pub(crate) fn end_block(&mut self, plan: &Plan<'_>, mut each: impl FnMut(usize, u64)) {
         let mut times = std::mem::replace(&mut self.times, Times::Grid(Grid::default()));
         let counts = match &mut times {
@@ -151,31 +155,38 @@ impl Places {
         }
     }
 
-    /// Number of places by lane.
+    /// Number of places by lane; where groups are not tiles, 1 for any.
     fn end_grid(&mut self, plan: &Plan<'_>, grid: &mut Grid) -> Vec<u64> {
         let mut counts = [0; LANES];
         let mut phase = NO_PHASE;
-        let mut phase_row = EMPTY_ROW;
+        let mut phase_sum = [0; LANES];
         grid.drain(|at, row| {
             let place = plan.places[at];
-            self.longest[at] = row.longest().max(self.longest[at]);
-            if let Some(lanes) = self.group_lanes.get_mut(place.group as usize) {
-                *lanes |= row.lanes();
+            let longest = row.longest();
+            self.longest[at] = longest.max(self.longest[at]);
+            if let Some(marks) = self.group_marks.get_mut(place.group as usize) {
+                row.mark(marks);
             }
-            if place.phase != phase {
-                self.end_phase(phase, phase_row.longest());
-                (phase, phase_row) = (place.phase, EMPTY_ROW);
+            if plan.phases_are_shared {
+                if place.phase != phase {
+                    self.end_phase(phase, phase_sum.into_iter().fold(0, u64::max));
+                    (phase, phase_sum) = (place.phase, [0; LANES]);
+                }
+                row.add_to(&mut phase_sum);
             }
-            phase_row.add(row);
-            for (count, &cycles) in counts.iter_mut().zip(&row.cycles) {
-                *count += u64::from(cycles > 0);
+            if plan.by_tile {
+                row.count(&mut counts);
             }
         });
-        self.end_phase(phase, phase_row.longest());
-        for (tiles, lanes) in self.group_tiles.iter_mut().zip(&mut self.group_lanes) {
-            *tiles += u64::from(std::mem::take(lanes).count_ones());
+        self.end_phase(phase, phase_sum.into_iter().fold(0, u64::max));
+        for (tiles, marks) in self.group_tiles.iter_mut().zip(&mut self.group_marks) {
+            for (mark, count) in marks.iter_mut().zip(&mut counts) {
+                let is_here = u32::from(std::mem::take(mark) > 0);
+                *tiles += u64::from(is_here);
+                *count |= is_here;
+            }
         }
-        counts.to_vec()
+        counts.into_iter().map(u64::from).collect()
     }
 
     /// Number of places of one tile.
@@ -186,8 +197,8 @@ impl Places {
             let longest = &mut self.longest[at as usize];
             *longest = cycles.max(*longest);
             let place = plan.places[at as usize];
-            if let Some(lanes) = self.group_lanes.get_mut(place.group as usize)
-                && std::mem::replace(lanes, 1) == 0
+            if let Some(is_here) = self.group_is_here.get_mut(place.group as usize)
+                && !std::mem::replace(is_here, true)
             {
                 self.group_touched.push(place.group);
             }
@@ -197,7 +208,7 @@ impl Places {
             }
         });
         for group in self.group_touched.drain(..) {
-            self.group_lanes[group as usize] = 0;
+            self.group_is_here[group as usize] = false;
             self.group_tiles[group as usize] += 1;
         }
         for phase in std::mem::take(&mut self.phase_touched) {
@@ -232,7 +243,6 @@ impl Places {
 
 /// No phase row.
 const NO_PHASE: u32 = u32::MAX;
-const EMPTY_ROW: PlaceRow = PlaceRow { cycles: [0; LANES] };
 
 #[cfg(test)]
 mod tests {

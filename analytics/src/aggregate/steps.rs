@@ -1,14 +1,20 @@
 //! Sums of each step over one block: samples in, one figure and few intervals a step out.
 //!
 //! Tiles of one superstep run a step at nearly the same time, so the union of a step's samples is
-//! mostly one interval that grows. One row of 32 bytes a step, visited in order by every tile,
-//! stays in the cache where tallies of many groups would not.
+//! mostly one interval that grows. One row of a cache line a step, which also says where its
+//! samples belong, is visited in order by every tile, and stays in the cache where tallies of many
+//! groups would not.
 
 use super::plan::StepPlan;
 
-/// Samples of one step since its last interval was complete.
+/// Samples of one step since its last interval was complete, and where they belong.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+#[repr(align(64))]
+pub(crate) struct StepRow {
+    /// As [`StepPlan::group`].
+    pub(crate) group: u32,
+    /// As [`StepPlan::place`].
+    pub(crate) place: u32,
     /// The connected union so far; `start > end` where there is none.
     start: u64,
     end: u64,
@@ -16,12 +22,36 @@ struct Row {
     samples: u64,
 }
 
-const EMPTY: Row = Row {
-    start: u64::MAX,
-    end: 0,
-    cycles: 0,
-    samples: 0,
-};
+impl StepRow {
+    const fn new(plan: &StepPlan) -> Self {
+        Self {
+            group: plan.group,
+            place: plan.place,
+            start: u64::MAX,
+            end: 0,
+            cycles: 0,
+            samples: 0,
+        }
+    }
+
+    /// Adds a sample of `cycles`, not zero. Where it does not touch the step's interval, that
+    /// interval is complete and is returned.
+    #[inline]
+    pub(crate) fn add(&mut self, start: u64, cycles: u32) -> Option<(u64, u64)> {
+        let cycles = u64::from(cycles);
+        let end = start.saturating_add(cycles);
+        self.cycles += cycles;
+        self.samples += 1;
+        let (from, to) = (self.start, self.end);
+        if (start <= to) & (end >= from) {
+            self.start = from.min(start);
+            self.end = to.max(end);
+            return None;
+        }
+        (self.start, self.end) = (start, end);
+        (from < to).then_some((from, to))
+    }
+}
 
 /// What a step's samples sum to in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,34 +65,21 @@ pub(crate) struct StepSum {
 /// One row a step.
 #[derive(Debug)]
 pub(crate) struct StepRows {
-    rows: Vec<Row>,
+    rows: Vec<StepRow>,
 }
 
 impl StepRows {
     /// Rows of no sample, one for each step.
-    pub(crate) fn new(steps: usize) -> Self {
+    pub(crate) fn new(plans: &[StepPlan]) -> Self {
         Self {
-            rows: vec![EMPTY; steps],
+            rows: plans.iter().map(StepRow::new).collect(),
         }
     }
 
-    /// Adds a sample of `cycles`, not zero. Where it does not touch the step's interval, that
-    /// interval is complete and is returned.
+    /// The rows, by step.
     #[inline]
-    pub(crate) fn add(&mut self, step: usize, start: u64, cycles: u32) -> Option<(u64, u64)> {
-        let row = &mut self.rows[step];
-        let cycles = u64::from(cycles);
-        let end = start.saturating_add(cycles);
-        row.cycles += cycles;
-        row.samples += 1;
-        let (from, to) = (row.start, row.end);
-        if (start <= to) & (end >= from) {
-            row.start = from.min(start);
-            row.end = to.max(end);
-            return None;
-        }
-        (row.start, row.end) = (start, end);
-        (from < to).then_some((from, to))
+    pub(crate) fn rows(&mut self) -> &mut [StepRow] {
+        &mut self.rows
     }
 
     /// Calls `each` for every step with samples, with its sums and its last interval, and forgets
@@ -79,7 +96,7 @@ impl StepRows {
                     samples: row.samples,
                 };
                 each(plan, sum, (row.start, row.end));
-                *row = EMPTY;
+                *row = StepRow::new(plan);
             }
         }
     }
@@ -89,24 +106,27 @@ impl StepRows {
 mod tests {
     use super::*;
 
+    const PLAN: StepPlan = StepPlan {
+        group: 3,
+        place: 5,
+        useful: 0,
+        physical: 0,
+        covered: 0,
+    };
+
     #[test]
     fn intervals_grow_while_they_touch() {
-        let mut rows = StepRows::new(2);
-        assert_eq!(rows.add(1, 10, 5), None, "the first");
-        assert_eq!(rows.add(1, 15, 1), None, "touches its end");
-        assert_eq!(rows.add(1, 8, 2), None, "touches its start");
-        assert_eq!(rows.add(1, 9, 3), None, "inside");
-        assert_eq!(rows.add(1, 17, 3), Some((8, 16)), "apart, later");
-        assert_eq!(rows.add(1, 1, 3), Some((17, 20)), "apart, earlier");
-        let plan = StepPlan {
-            group: 0,
-            place: 0,
-            useful: 0,
-            physical: 0,
-            covered: 0,
-        };
+        let plans = [PLAN; 2];
+        let mut rows = StepRows::new(&plans);
+        let row = &mut rows.rows()[1];
+        assert_eq!((row.group, row.place), (3, 5));
+        assert_eq!(row.add(10, 5), None, "the first");
+        assert_eq!(row.add(15, 1), None, "touches its end");
+        assert_eq!(row.add(8, 2), None, "touches its start");
+        assert_eq!(row.add(9, 3), None, "inside");
+        assert_eq!(row.add(17, 3), Some((8, 16)), "apart, later");
+        assert_eq!(row.add(1, 3), Some((17, 20)), "apart, earlier");
         let mut drained = Vec::new();
-        let plans = [plan; 2];
         rows.drain(&plans, |_, sum, last| drained.push((sum, last)));
         let sum = StepSum {
             cycles: 17,
@@ -118,8 +138,8 @@ mod tests {
 
     #[test]
     fn the_first_sample_may_start_at_zero() {
-        let mut rows = StepRows::new(1);
-        assert_eq!(rows.add(0, 0, 4), None);
-        assert_eq!(rows.add(0, 9, 1), Some((0, 4)));
+        let mut row = StepRow::new(&PLAN);
+        assert_eq!(row.add(0, 4), None);
+        assert_eq!(row.add(9, 1), Some((0, 4)));
     }
 }

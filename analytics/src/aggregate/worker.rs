@@ -124,7 +124,7 @@ impl<'p, 'a> Worker<'p, 'a> {
             plan,
             scratch: ChunkScratch::new(),
             tallies: tallies(if plan.by_tile { 0 } else { plan.group_count }),
-            rows: StepRows::new(if plan.by_tile { 0 } else { plan.steps.len() }),
+            rows: StepRows::new(if plan.by_tile { &[] } else { &plan.steps }),
             earlier: Tally::default(),
             tiles: Vec::new(),
             places: Places::new(plan, widest),
@@ -185,82 +185,101 @@ impl<'p, 'a> Worker<'p, 'a> {
         self.places.end_piece(samples.local, piece);
     }
 
+    /// Adds the samples, by what groups are and how times are kept: one loop for each.
     fn add(&mut self, samples: &Samples<'_>, piece: &mut Piece) {
-        if self.plan.by_tile {
-            self.add_all::<true>(samples, piece);
-        } else {
-            self.add_all::<false>(samples, piece);
+        match (self.plan.by_tile, piece) {
+            (true, Piece::Grid { grid, lane }) => {
+                self.add_to_tile(samples, |place, cycles| grid.add(*lane, place, cycles));
+            }
+            (true, Piece::List(visits)) => {
+                self.add_to_tile(samples, |place, cycles| visits.add(place, cycles));
+            }
+            (false, Piece::Grid { grid, lane }) => {
+                self.add_to_groups(samples, |place, cycles| grid.add(*lane, place, cycles));
+            }
+            (false, Piece::List(visits)) => {
+                self.add_to_groups(samples, |place, cycles| visits.add(place, cycles));
+            }
         }
     }
 
-    fn add_all<const BY_TILE: bool>(&mut self, samples: &Samples<'_>, piece: &mut Piece) {
-        let whole = samples
-            .starts
-            .partition_point(|&start| start < samples.origin);
-        for at in 0..whole {
-            self.add_cut::<BY_TILE>(samples, at, piece);
-        }
-        let plan = self.plan;
-        let columns = samples
-            .starts
-            .iter()
-            .zip(samples.durations)
-            .zip(samples.steps);
-        for (at, ((&start, &cycles), &step)) in columns.enumerate().skip(whole) {
-            let step_plan = &plan.steps[step as usize];
-            if step_plan.group == NO_GROUP || cycles == 0 {
+    fn add_to_groups(&mut self, samples: &Samples<'_>, mut spend: impl FnMut(u32, u32)) {
+        let whole = self.add_cut(samples, &mut spend);
+        let (rows, tallies) = (self.rows.rows(), &mut self.tallies[..]);
+        let mut floor = self.longest.floor();
+        for (at, (start, cycles, step)) in samples.columns(whole) {
+            let row = &mut rows[step as usize];
+            if row.group == NO_GROUP || cycles == 0 {
                 continue;
             }
             let offset = start - samples.origin;
-            if BY_TILE {
-                self.tallies[samples.local].add(step_plan, offset, cycles);
-            } else {
-                let tally = &mut self.tallies[step_plan.group as usize];
-                tally.durations.add(cycles);
-                if let Some((from, to)) = self.rows.add(step as usize, offset, cycles) {
-                    tally.union.add(from, to);
-                }
+            let tally = &mut tallies[row.group as usize];
+            tally.durations.add(cycles);
+            spend(row.place, cycles);
+            if let Some((from, to)) = row.add(offset, cycles) {
+                tally.union.add(from, to);
             }
-            piece.add(step_plan.place, cycles);
-            if u64::from(cycles) >= self.longest.floor() {
-                self.longest
-                    .offer(samples.reference(at, offset, cycles, false));
+            if u64::from(cycles) >= floor {
+                let reference = samples.reference(at, offset, cycles, false);
+                floor = self.longest.offer(reference);
             }
         }
     }
 
-    /// Adds what the crop leaves of a sample that starts before it: time without an estimate.
-    fn add_cut<const BY_TILE: bool>(
-        &mut self,
-        samples: &Samples<'_>,
-        at: usize,
-        piece: &mut Piece,
-    ) {
-        let step = self.plan.steps[samples.steps[at] as usize];
-        let before = samples.origin - samples.starts[at];
-        let cycles = u64::from(samples.durations[at]).saturating_sub(before);
-        let Ok(cycles) = u32::try_from(cycles) else {
-            return;
-        };
-        if step.group == NO_GROUP || cycles == 0 {
-            return;
+    fn add_to_tile(&mut self, samples: &Samples<'_>, mut spend: impl FnMut(u32, u32)) {
+        let whole = self.add_cut(samples, &mut spend);
+        let tally = &mut self.tallies[samples.local];
+        let mut floor = self.longest.floor();
+        for (at, (start, cycles, step)) in samples.columns(whole) {
+            let step = &self.plan.steps[step as usize];
+            if step.group == NO_GROUP || cycles == 0 {
+                continue;
+            }
+            let offset = start - samples.origin;
+            tally.add(step, offset, cycles);
+            spend(step.place, cycles);
+            if u64::from(cycles) >= floor {
+                let reference = samples.reference(at, offset, cycles, false);
+                floor = self.longest.offer(reference);
+            }
         }
-        let group = if BY_TILE {
-            samples.local
-        } else {
-            step.group as usize
-        };
-        let uncovered = StepPlan {
-            useful: 0,
-            physical: 0,
-            covered: 0,
-            ..step
-        };
-        self.tallies[group].add(&uncovered, 0, cycles);
-        piece.add(step.place, cycles);
-        if u64::from(cycles) >= self.longest.floor() {
-            self.longest.offer(samples.reference(at, 0, cycles, true));
+    }
+
+    /// Adds what the crop leaves of the samples that start before it, time without an estimate;
+    /// the number of those samples.
+    fn add_cut(&mut self, samples: &Samples<'_>, spend: &mut impl FnMut(u32, u32)) -> usize {
+        let count = samples
+            .starts
+            .partition_point(|&start| start < samples.origin);
+        for at in 0..count {
+            let step = self.plan.steps[samples.steps[at] as usize];
+            let before = samples.origin - samples.starts[at];
+            let cycles = u64::from(samples.durations[at]).saturating_sub(before);
+            let Ok(cycles) = u32::try_from(cycles) else {
+                continue;
+            };
+            if step.group == NO_GROUP || cycles == 0 {
+                continue;
+            }
+            let group = if self.plan.by_tile {
+                samples.local
+            } else {
+                step.group as usize
+            };
+            let uncovered = StepPlan {
+                useful: 0,
+                physical: 0,
+                covered: 0,
+                ..step
+            };
+            self.tallies[group].add(&uncovered, 0, cycles);
+            spend(step.place, cycles);
+            if u64::from(cycles) >= self.longest.floor() {
+                let reference = samples.reference(at, 0, cycles, true);
+                let _floor = self.longest.offer(reference);
+            }
         }
+        count
     }
 
     fn end_block(&mut self, block: &Block) {
@@ -335,6 +354,14 @@ impl<'s> Samples<'s> {
             steps: &self.steps[index..=index],
             ..*self
         }
+    }
+
+    /// Start, duration and step of each sample from position `from` on, with its position.
+    #[inline]
+    fn columns(&self, from: usize) -> impl Iterator<Item = (usize, (u64, u32, u32))> + use<'s> {
+        let starts = self.starts[from..].iter();
+        let columns = starts.zip(&self.durations[from..]).zip(&self.steps[from..]);
+        (from..).zip(columns.map(|((&start, &cycles), &step)| (start, cycles, step)))
     }
 
     fn reference(&self, at: usize, offset: u64, cycles: u32, cut: bool) -> SampleRef {

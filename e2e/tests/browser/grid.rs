@@ -1,5 +1,5 @@
-//! One engine: the same questions to the command line and to WebAssembly in Chromium, whose answers
-//! are equal to the last byte.
+//! One engine: the same questions to the command line, to WebAssembly in Chromium and to the server,
+//! whose answers are equal to the last byte.
 
 use std::path::Path;
 
@@ -97,7 +97,8 @@ fn printed(profile: &str, words: &Words) -> String {
     expect_output(&arguments)
 }
 
-/// A worker of the page's own build, opened on an address: `window.ask(list)` gives JSON texts.
+/// A worker of the page's own build, opened on an address: `window.ask(list)` gives JSON texts, each
+/// as the worker answers and as the server does.
 const WORKER: &str = r"(async () => {
     const module = await WebAssembly.compileStreaming(fetch('/viewer_bg.wasm'));
     const worker = new Worker('/worker.js', { type: 'module' });
@@ -119,7 +120,8 @@ const WORKER: &str = r"(async () => {
         const texts = [];
         for (const [at, words] of list.entries()) {
             const answer = await post(at + 2, { Query: words });
-            texts.push(answer.Query ?? JSON.stringify(answer));
+            const served = await fetch(`${URL_HERE}/query?${new URLSearchParams(words)}`);
+            texts.push([answer.Query ?? JSON.stringify(answer), await served.text()]);
         }
         return texts;
     };
@@ -148,13 +150,14 @@ async fn compare(path: &Path, seed: u64) {
     assert_eq!(viewer.eval::<String>(&script).await, "open");
     for batch in questions.chunks(30) {
         let list = serde_json::to_string(batch).expect("plain texts");
-        let answers: Vec<String> = viewer.eval(&format!("window.ask({list})")).await;
+        let answers: Vec<[String; 2]> = viewer.eval(&format!("window.ask({list})")).await;
         assert_eq!(answers.len(), batch.len());
-        for (words, answer) in batch.iter().zip(answers) {
+        for (words, [page, server]) in batch.iter().zip(answers) {
+            let expected = printed(profile, words);
+            assert_eq!(page, expected, "page, {profile}, seed {seed}: {words:?}");
             assert_eq!(
-                answer,
-                printed(profile, words),
-                "{profile}, seed {seed}: {words:?}"
+                server, expected,
+                "server, {profile}, seed {seed}: {words:?}"
             );
         }
     }
@@ -162,12 +165,12 @@ async fn compare(path: &Path, seed: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recorded_profile_answers_alike_in_webassembly_and_natively() {
+async fn a_recorded_profile_gets_one_answer_everywhere() {
     compare(&demo().profile, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_generated_profile_answers_alike_in_webassembly_and_natively() {
+async fn a_generated_profile_gets_one_answer_everywhere() {
     let path = target_folder("e2e/grid").join("synth.ipuprofile");
     let place = path.to_str().expect("a UTF-8 path");
     let _said = expect_output(&[
@@ -231,7 +234,7 @@ fn existing() -> RowFile {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_existing_row_profile_answers_alike_in_webassembly_and_natively() {
+async fn an_existing_row_profile_gets_one_answer_everywhere() {
     let path = target_folder("e2e/grid").join("existing.capnp");
     std::fs::write(&path, existing().encode(Layout::Segments(64))).expect("it is written");
     compare(&path, 3).await;

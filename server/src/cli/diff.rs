@@ -4,10 +4,10 @@ use analytics::diff::{DiffError, DiffOptions, diff};
 use analytics::query::QueryError;
 use analytics::report::{diff_json, diff_markdown, diff_text};
 
-use super::args::DiffArgs;
+use super::args::{Command, DiffArgs};
 use super::output::print;
 use super::percent::hundredths;
-use super::query::clock;
+use super::query::{clock, command};
 use super::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
@@ -17,11 +17,7 @@ pub(super) fn run(args: &DiffArgs, io: &mut Io<'_>) -> Outcome {
     let limit = limit
         .map(|text| hundredths(text, "--fail-above").map(|it| (text, it)))
         .transpose()?;
-    let options = DiffOptions {
-        clock: clock(args.clock),
-        noise: args.noise,
-        force: args.force,
-    };
+    let options = options(args);
     let before = open::profile(&args.before)?;
     let after = open::profile(&args.after)?;
     let found = diff(&before, &after, &options).map_err(|error| refused(error, args))?;
@@ -41,6 +37,26 @@ pub(super) fn run(args: &DiffArgs, io: &mut Io<'_>) -> Outcome {
             Err(CliError::limit(what, "--fail-above").into())
         }
         _ => Ok(()),
+    }
+}
+
+/// The comparison that flags ask for and its limit, as words of a command line without program,
+/// command and files. It is for an answer in JSON: flags for other answers are refused.
+pub(crate) fn comparison(flags: Vec<String>) -> Result<(DiffOptions, usize), String> {
+    match command(&["profile-diff", "before", "after"], flags)? {
+        Command::ProfileDiff(args) if args.markdown || args.fail_above.is_some() => {
+            Err("--markdown and --fail-above are for the command line".to_owned())
+        }
+        Command::ProfileDiff(args) => Ok((options(&args), args.limit)),
+        _ => Err("the flags are of another command".to_owned()),
+    }
+}
+
+const fn options(args: &DiffArgs) -> DiffOptions {
+    DiffOptions {
+        clock: clock(args.clock),
+        noise: args.noise,
+        force: args.force,
     }
 }
 

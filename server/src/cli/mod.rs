@@ -42,6 +42,7 @@ use clap::Parser as _;
 use crate::error::{CliError, Fault};
 use args::{Cli, Command};
 
+pub(crate) use diff::comparison;
 pub(crate) use query::question;
 
 /// What the command touches besides files and sockets.

@@ -63,16 +63,21 @@ fn ask(profile: &Path, question: &Query) -> Result<QueryResult, CliError> {
 
 /// The question that flags ask, as words of a command line without program, command and file.
 pub(crate) fn question(flags: Vec<String>) -> Result<Query, String> {
-    let front = ["ipu-stack", "profile-query", "-"].map(str::to_owned);
-    let cli = Cli::try_parse_from(front.into_iter().chain(flags)).map_err(|error| {
+    match command(&["profile-query", "-"], flags)? {
+        Command::ProfileQuery(args) => meaning(&args).map_err(|error| error.to_string()),
+        _ => Err("the flags are of another command".to_owned()),
+    }
+}
+
+/// The command that `front` and the flags after it make.
+pub(super) fn command(front: &[&str], flags: Vec<String>) -> Result<Command, String> {
+    let front = ["ipu-stack"].iter().chain(front).map(|&it| it.to_owned());
+    let cli = Cli::try_parse_from(front.chain(flags)).map_err(|error| {
         let text = error.render().to_string();
         let first = text.lines().next().unwrap_or_default();
         first.trim_start_matches("error: ").to_owned()
     })?;
-    match cli.command {
-        Command::ProfileQuery(args) => meaning(&args).map_err(|error| error.to_string()),
-        _ => Err("the flags are of another command".to_owned()),
-    }
+    Ok(cli.command)
 }
 
 /// What the flags mean.
@@ -109,6 +114,7 @@ fn meaning(args: &QueryArgs) -> Result<Query, CliError> {
 
 /// The clock in force.
 pub(super) const fn clock(args: ClockArgs) -> ClockKind {
+<<<<<<< HEAD
     if args.shared_clock {
         return ClockKind::Shared;
     }
@@ -116,6 +122,24 @@ pub(super) const fn clock(args: ClockArgs) -> ClockKind {
         ClockArg::Tile => ClockKind::Tile,
         ClockArg::Cropped => ClockKind::Cropped,
         ClockArg::Shared => ClockKind::Shared,
+=======
+    match args {
+        ClockArgs {
+            shared_clock: true, ..
+        } => ClockKind::Shared,
+        ClockArgs {
+            clock: ClockArg::Tile,
+            ..
+        } => ClockKind::Tile,
+        ClockArgs {
+            clock: ClockArg::Cropped,
+            ..
+        } => ClockKind::Cropped,
+        ClockArgs {
+            clock: ClockArg::Shared,
+            ..
+        } => ClockKind::Shared,
+>>>>>>> 76c3121 (Compare stored profiles over HTTP, send brotli, reach buckets with TLS, sum places in vectors)
     }
 }
 

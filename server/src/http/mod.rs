@@ -4,12 +4,15 @@
 //! `openapi.json` describes every route; a test compares it with [`ROUTES`].
 
 mod artifacts;
+mod compare;
 mod error;
+mod flags;
 mod headers;
 mod health;
 mod limits;
 mod listen;
 mod metrics;
+mod profiles;
 mod publications;
 mod query;
 mod range;
@@ -78,7 +81,7 @@ struct Shared {
     writers: Arc<trust::Writers>,
     clients: Arc<limits::Clients>,
     metrics: Arc<metrics::Metrics>,
-    profiles: Arc<query::Profiles>,
+    profiles: Arc<profiles::Profiles>,
     expire_days: Option<u32>,
     public_url: Arc<str>,
     stopping: Arc<AtomicBool>,

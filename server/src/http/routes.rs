@@ -8,8 +8,8 @@ use axum::{Router, middleware};
 
 use super::error::AppError;
 use super::{
-    Shared, artifacts, headers, health, limits, metrics, publications, query, request_id, site,
-    upload,
+    Shared, artifacts, compare, headers, health, limits, metrics, publications, query, request_id,
+    site, upload,
 };
 
 /// The description of the interface, as OpenAPI 3.1.
@@ -19,6 +19,7 @@ pub const OPENAPI: &str = include_str!("openapi.json");
 pub const ROUTES: &[(&str, &[&str])] = &[
     ("/api/artifacts/{sha256}", &["get", "head", "put"]),
     ("/api/artifacts/{sha256}/query", &["get"]),
+    ("/api/compare", &["get"]),
     ("/api/publications", &["get", "post"]),
     ("/api/publications/{id}", &["get", "delete"]),
     ("/api/publications/{id}/content", &["get", "head"]),
@@ -39,6 +40,7 @@ fn interface() -> Router<Shared> {
             get(artifacts::download).put(upload::upload),
         )
         .route("/api/artifacts/{sha256}/query", get(query::by_hash))
+        .route("/api/compare", get(compare::compare))
         .route(
             "/api/publications",
             get(publications::list).post(publications::again),

@@ -8,13 +8,13 @@ use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::AmazonS3Builder;
-use object_store::azure::MicrosoftAzureBuilder;
-use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::prefix::PrefixStore;
-use object_store::{ClientOptions, ObjectStore, RetryConfig};
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig};
 
 use super::StoreError;
 
@@ -22,6 +22,12 @@ use super::StoreError;
 const BUCKET_PART_BYTES: usize = 5 << 20;
 /// Bytes written to a local file at a time.
 const LOCAL_PART_BYTES: usize = 1 << 20;
+/// How long a call to a bucket may take, and a connection to it. Other options of the client, such as
+/// `AWS_ALLOW_HTTP`, stay as the environment has them.
+const TIMES: [(ClientConfigKey, &str); 2] = [
+    (ClientConfigKey::Timeout, "60 seconds"),
+    (ClientConfigKey::ConnectTimeout, "5 seconds"),
+];
 /// File that tells servers of one folder about each other.
 const LOCK: &str = ".lock";
 
@@ -101,11 +107,9 @@ impl Backend {
             url: url.to_owned(),
             cause: error.to_string(),
         };
+        crate::tls::provide();
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let root = format!("{scheme}://{bucket}");
-        let options = ClientOptions::new()
-            .with_timeout(Duration::from_secs(60))
-            .with_connect_timeout(Duration::from_secs(5));
         let retry = RetryConfig {
             max_retries: 5,
             retry_timeout: Duration::from_secs(60),
@@ -113,25 +117,33 @@ impl Backend {
         };
         let objects: Arc<dyn ObjectStore> = match scheme {
             "s3" | "s3a" => {
-                let client = AmazonS3Builder::from_env().with_url(root).with_retry(retry);
-                Arc::new(keep_http(client, options).build().map_err(fail)?)
+                let key = AmazonS3ConfigKey::Client;
+                let mut client = AmazonS3Builder::from_env().with_url(root).with_retry(retry);
+                for (name, value) in TIMES {
+                    client = client.with_config(key(name), value);
+                }
+                Arc::new(client.build().map_err(fail)?)
             }
-            "gs" => Arc::new(
-                GoogleCloudStorageBuilder::from_env()
+            "gs" => {
+                let key = GoogleConfigKey::Client;
+                let mut client = GoogleCloudStorageBuilder::from_env()
                     .with_url(root)
-                    .with_retry(retry)
-                    .with_client_options(options)
-                    .build()
-                    .map_err(fail)?,
-            ),
-            "az" | "abfs" | "abfss" => Arc::new(
-                MicrosoftAzureBuilder::from_env()
+                    .with_retry(retry);
+                for (name, value) in TIMES {
+                    client = client.with_config(key(name), value);
+                }
+                Arc::new(client.build().map_err(fail)?)
+            }
+            "az" | "abfs" | "abfss" => {
+                let key = AzureConfigKey::Client;
+                let mut client = MicrosoftAzureBuilder::from_env()
                     .with_url(root)
-                    .with_retry(retry)
-                    .with_client_options(options)
-                    .build()
-                    .map_err(fail)?,
-            ),
+                    .with_retry(retry);
+                for (name, value) in TIMES {
+                    client = client.with_config(key(name), value);
+                }
+                Arc::new(client.build().map_err(fail)?)
+            }
             "file" => return Self::local(FilePath::new(rest)),
             other => {
                 return Err(StoreError::Url {
@@ -146,10 +158,4 @@ impl Backend {
         }
         Ok(Self::over(Arc::new(PrefixStore::new(objects, prefix))))
     }
-}
-
-/// Sets the options without losing `AWS_ALLOW_HTTP`, which is one of them.
-fn keep_http(client: AmazonS3Builder, options: ClientOptions) -> AmazonS3Builder {
-    let allowed = std::env::var("AWS_ALLOW_HTTP").is_ok_and(|it| it == "true");
-    client.with_client_options(options.with_allow_http(allowed))
 }

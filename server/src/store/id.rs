@@ -116,6 +116,9 @@ hex_id! {
 }
 
 impl BlobId {
+    /// Digits of its text.
+    pub const DIGITS: usize = 64;
+
     /// The id with this digest.
     #[must_use]
     pub const fn from_digest(digest: [u8; 32]) -> Self {

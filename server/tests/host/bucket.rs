@@ -2,7 +2,9 @@
 //! one call in five fails.
 
 use std::convert::Infallible;
+use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +12,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use hyper_util::rt::TokioIo;
 use object_store::RetryConfig;
-use object_store::aws::AmazonS3Builder;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
 use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use tokio::net::TcpListener;
@@ -54,6 +56,12 @@ impl Bucket {
 
     /// A host that keeps its artifacts here.
     fn host(&self) -> Host {
+        Host::over(Arc::new(self.objects()))
+    }
+
+    /// A client of the bucket.
+    fn objects(&self) -> AmazonS3 {
+        provider();
         let retry = RetryConfig {
             max_retries: 8,
             retry_timeout: Duration::from_secs(60),
@@ -68,7 +76,7 @@ impl Bucket {
             .with_secret_access_key("secret")
             .with_retry(retry)
             .build();
-        Host::over(Arc::new(bucket.expect("a bucket")))
+        bucket.expect("a bucket")
     }
 }
 
@@ -110,7 +118,6 @@ fn provider() {
 
 #[tokio::test]
 async fn two_servers_share_a_bucket() {
-    provider();
     let bucket = Bucket::start(0).await;
     let (one, other) = (bucket.host(), bucket.host());
     assert_eq!(other.total().await, 0);
@@ -159,7 +166,6 @@ async fn two_servers_share_a_bucket() {
 
 #[tokio::test]
 async fn a_bucket_that_fails_one_call_in_five_loses_nothing() {
-    provider();
     let bucket = Bucket::start(5).await;
     let host = bucket.host();
     for seed in 0..4 {
@@ -180,6 +186,48 @@ async fn a_bucket_that_fails_one_call_in_five_loses_nothing() {
         bucket.failed.load(Ordering::Relaxed) > 5,
         "the bucket has failed"
     );
+}
+
+/// As a team runs it: the bucket by its URL, everything else from the environment.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_serves_a_bucket_by_its_url() {
+    let bucket = Bucket::start(0).await;
+    let environment = [
+        ("AWS_ENDPOINT", format!("http://{}", bucket.address)),
+        ("AWS_ALLOW_HTTP", "true".to_owned()),
+        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("p.ipuprofile");
+    std::fs::write(&file, profile(9)).expect("a file");
+    let published = tokio::task::spawn_blocking(move || {
+        let program = env!("CARGO_BIN_EXE_ipu-stack");
+        let mut server = Command::new(program)
+            .args(["serve", "--port", "0", "--store", "s3://profiles/team"])
+            .envs(environment)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut line = String::new();
+        let output = server.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        let url = line.trim().trim_start_matches("serving ").to_owned();
+        let publish = Command::new(program)
+            .args(["publish", "--to", &url])
+            .arg(file)
+            .output();
+        server.kill().expect("it runs");
+        server.wait().expect("it is gone");
+        publish.expect("the command runs")
+    });
+    let published = published.await.expect("it ends");
+    let errors = String::from_utf8_lossy(&published.stderr);
+    assert!(published.status.success(), "{errors}");
+    // Another server of the bucket, under the same prefix, lists it.
+    let other = object_store::prefix::PrefixStore::new(bucket.objects(), "team");
+    assert_eq!(Host::over(Arc::new(other)).total().await, 1);
 }
 
 /// Waits until it is so.

@@ -32,7 +32,10 @@ async fn every_address_of_a_profile_is_the_same_page() {
 #[tokio::test]
 async fn files_of_the_site_have_their_types_and_are_revalidated_by_content() {
     let host = Host::new();
-    for (path, mime, bytes) in site::files() {
+    for site::File {
+        path, mime, bytes, ..
+    } in site::files()
+    {
         let file = host.get(path, &[]).await;
         assert_eq!(file.status, StatusCode::OK, "{path}");
         assert_eq!(file.header("content-type"), *mime, "{path}");

@@ -2,6 +2,7 @@
 
 mod bucket;
 mod client;
+mod compare;
 mod faults;
 mod http;
 mod kill;

@@ -427,6 +427,7 @@ async fn a_question_is_answered_as_on_the_command_line() {
     for flags in [
         &[][..],
         &["--kind=compute", "--group-by=tile", "--limit=3"],
+        &["--operation-contains=", "--strict"],
         &["--tile=2", "--tile=5", "--samples=2", "--shared-clock"],
         &[
             "--group-by=phase",

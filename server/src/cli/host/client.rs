@@ -35,8 +35,7 @@ impl Client {
         server: &str,
         environment: &(dyn Fn(&str) -> Option<OsString> + Sync),
     ) -> Result<Self, CliError> {
-        // It fails only where a provider is installed already, which serves as well.
-        let _installed = rustls::crypto::ring::default_provider().install_default();
+        crate::tls::provide();
         let http = reqwest::Client::builder()
             .connect_timeout(Duration::from_secs(10))
             .read_timeout(Duration::from_secs(120))
