@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             kind: Some(SampleKind::Compute),
             ..Filter::default()
         },
-        sort_by: SortKey::WorkCycles,
+        sort_by: SortKey::WastedCycles,
         limit: 3,
         ..Query::default()
     };
@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             text::cycles(it.work_cycles),
             text::percent(it.useful_efficiency()),
         );
-        println!("{}: {cycles} tile-cycles, {useful} useful", group.name);
+        let wasted = text::wasted(it.wasted());
+        println!("{}: {wasted} of {cycles} tile-cycles wasted, {useful} useful", group.name);
     }
 
     let waits = barriers(&report)?;

@@ -62,6 +62,26 @@ pub fn work(work: Option<Work>) -> String {
     decimal(work.as_cycles(), 1)
 }
 
+/// Wasted cycles, to the nearest whole one, grouped.
+#[must_use]
+pub fn wasted(cycles: Option<f64>) -> String {
+    match cycles.map(f64::round_ties_even) {
+        Some(cycles) if cycles < 0.0 => format!("-{}", decimal(-cycles, 0)),
+        Some(cycles) => decimal(cycles.abs(), 0),
+        None => UNAVAILABLE.to_owned(),
+    }
+}
+
+/// The value as an integer, where it is one that a float holds exactly.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "whole and below 2^53 either way"
+)]
+pub(crate) fn whole(value: f64) -> Option<i64> {
+    let is_whole = value.fract() == 0.0 && value.abs() < 9_007_199_254_740_992.0;
+    is_whole.then_some(value as i64)
+}
+
 /// A non-negative number with a fixed number of decimals, its whole part grouped.
 #[must_use]
 pub fn decimal(value: f64, decimals: usize) -> String {
@@ -146,6 +166,21 @@ mod tests {
         }
         assert_eq!(thin(&count(u64::MAX)), "18_446_744_073_709_551_615");
         assert_eq!(thin(&decimal(1234.5, 1)), "1_234.5");
+    }
+
+    #[test]
+    fn waste_is_whole_and_may_be_below_zero() {
+        let thin = |text: &str| text.replace(THIN_SPACE, "_");
+        for (cycles, text) in [
+            (Some(1_234.25), "1_234"),
+            (Some(-1_234.75), "-1_235"),
+            (Some(-0.25), "0"),
+            (None, UNAVAILABLE),
+        ] {
+            assert_eq!(thin(&wasted(cycles)), text);
+        }
+        assert_eq!(whole(-7.0), Some(-7));
+        assert_eq!([whole(0.5), whole(1e300), whole(f64::NAN)], [None; 3]);
     }
 
     #[test]

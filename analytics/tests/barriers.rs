@@ -4,7 +4,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use analytics::barriers::{BarrierReport, BarrierSort, barriers};
+use analytics::barriers::{Barrier, BarrierReport, BarrierSort, barriers, barriers_for};
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{ProfileHeader, ProfileReport, SampleKind, StepDescriptor};
 use analytics::report::{barriers_json, barriers_text};
@@ -245,10 +245,40 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Asked for one kernel after the other, boundaries and waits are those of all, no more and no less.
+fn check_kernels(profile: &ModelProfile) -> Result<(), TestCaseError> {
+    let report = profile.report();
+    let all = barriers(&report).expect("decodes");
+    let late = |row: &Barrier| row.late_work.as_ref().map(|it| it.kernel.clone());
+    let mut waited = vec![0; all.tiles.len()];
+    for culprit in &all.culprits {
+        let Some(kernel) = &culprit.kernel else {
+            return Ok(());
+        };
+        let own = barriers_for(&report, kernel).expect("decodes");
+        let mut expected = all.barriers.clone();
+        expected.retain(|row| late(row).as_ref() == Some(kernel));
+        prop_assert_eq!(&own.barriers, &expected);
+        prop_assert_eq!(&own.culprits[..], std::slice::from_ref(culprit));
+        for (sum, tile) in waited.iter_mut().zip(&own.tiles) {
+            *sum += tile.waiting + tile.waiting_in_exchange;
+        }
+    }
+    let whole = all
+        .tiles
+        .iter()
+        .map(|it| it.waiting + it.waiting_in_exchange);
+    prop_assert_eq!(waited, whole.collect::<Vec<u64>>());
+    let none = barriers_for(&report, "no such kernel").expect("decodes");
+    prop_assert_eq!((none.barriers.len(), none.waiting()), (0, 0));
+    Ok(())
+}
+
 /// In a program as we record it, all waiting is in the synchronization samples.
 fn check_program(program: &Program) -> Result<(), TestCaseError> {
     let profile = program.run();
     check(&profile)?;
+    check_kernels(&profile)?;
     let found = barriers(&profile.report()).expect("decodes");
     let waited: u64 = found.tiles.iter().map(|tile| tile.waiting).sum();
     prop_assert_eq!(waited, found.waiting());
@@ -267,6 +297,7 @@ proptest! {
     #[test]
     fn every_boundary_equals_the_naive_one(profile in profiles()) {
         check(&profile)?;
+        check_kernels(&profile)?;
     }
 
     #[test]

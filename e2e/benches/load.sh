@@ -3,7 +3,9 @@
 #
 #   e2e/benches/load.sh [reads|uploads|list]...
 #
-# Needs wrk, curl, a release build of ipu-stack (IPU_STACK=… names another binary), and 5 GB on the disk of TMPDIR.
+# Needs wrk, curl, a release build of ipu-stack (IPU_STACK=… names another binary), and 9 GB on the disk of TMPDIR. The
+# profiles that are uploaded stay in the folder PROFILES, where it is given, for the next time; DISTINCT=20 makes no more
+# than so many, each uploaded by ten clients at once.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stack=${IPU_STACK:-$root/target/release/ipu-stack}
@@ -53,15 +55,18 @@ LUA
 
 uploads() {
     count=${UPLOADS:-200}
-    for seed in $(seq "$count"); do
-        "$stack" profile-synth --samples 8400000 --seed "$seed" -o "$work/$seed.ipuprofile" >/dev/null
+    export files=${PROFILES:-$work}
+    export distinct=${DISTINCT:-$count}
+    for seed in $(seq "$distinct"); do
+        [ -e "$files/$seed.ipuprofile" ] ||
+            "$stack" profile-synth --samples 8400000 --seed "$seed" -o "$files/$seed.ipuprofile" >/dev/null
     done
-    bytes=$(stat -c %s "$work/1.ipuprofile")
+    bytes=$(stat -c %s "$files/1.ipuprofile")
     serve
     start=$(date +%s.%N)
     export url
     export -f put
-    seq "$count" | xargs -P "$count" -I{} bash -c "put $work/{}.ipuprofile"
+    seq "$count" | xargs -P "$count" -I{} bash -c "put $files/\$(({} % distinct + 1)).ipuprofile"
     end=$(date +%s.%N)
     peak=$(awk '/VmHWM/ {print $2 / 1024}' "/proc/$server/status")
     total=$(curl --silent "$url/api/publications?limit=1" | sed 's/.*"total":\([0-9]*\).*/\1/')

@@ -12,9 +12,8 @@ def wasted(query):
     """Measured cycles that were not useful, by kernel; unknown work is not counted as waste."""
     rows = []
     for group in query["groups"]:
-        useful = group["usefulCycles"]
-        if useful is not None:
-            rows.append((group["estimatedWorkCycles"] - useful, group["name"]))
+        if group["wastedCycles"] is not None:
+            rows.append((group["wastedCycles"], group["name"]))
     return sorted(rows, reverse=True)
 
 

@@ -57,6 +57,13 @@ impl Measures {
         self.has_estimate().then_some(self.physical_sum)
     }
 
+    /// Wasted cycles: the measured cycles with estimates that were no useful work; below zero where
+    /// the estimate is above what was measured. `None` where no sample carries an estimate.
+    #[must_use]
+    pub fn wasted(&self) -> Option<f64> {
+        Some(float(self.estimated_cycles.get()) - self.useful()?.as_cycles())
+    }
+
     /// Mean duration in cycles.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {

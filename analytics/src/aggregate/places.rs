@@ -51,17 +51,6 @@ pub(crate) enum Piece {
     List(Visits),
 }
 
-impl Piece {
-    /// Adds `cycles`, not zero.
-    #[inline]
-    pub(crate) fn add(&mut self, place: u32, cycles: u32) {
-        match self {
-            Self::Grid { grid, lane } => grid.add(*lane, place, cycles),
-            Self::List(visits) => visits.add(place, cycles),
-        }
-    }
-}
-
 impl Places {
     /// Places of `plan`, for blocks of at most `widest` tiles.
     pub(crate) fn new(plan: &Plan<'_>, widest: usize) -> Self {

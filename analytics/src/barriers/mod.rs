@@ -23,6 +23,9 @@ pub struct BarrierReport {
     pub clock_hz: u64,
     /// Profiled tiles, those without samples included.
     pub tile_count: u64,
+    /// The kernel that is asked about: boundaries, and what tiles waited there, are those whose
+    /// last tile ran it most. `None` is all boundaries.
+    pub kernel: Option<String>,
     /// Ascending by last exit, then epoch and phase.
     pub barriers: Vec<Barrier>,
     /// One for each profiled tile, ascending by physical id.
@@ -152,7 +155,21 @@ impl BarrierReport {
 /// Where a sample chunk cannot be decoded.
 pub fn barriers(report: &ProfileReport) -> Result<BarrierReport, DecodeError> {
     let boundaries = Boundaries::find(report)?;
-    waits::split(report, &boundaries)
+    waits::split(report, &boundaries, &vec![true; boundaries.list.len()])
+}
+
+/// The boundaries of `report` at which tiles waited for `kernel`, by its exact name, and what each
+/// tile waited there. Synchronization elsewhere is left out. One pass more than [`barriers`].
+///
+/// # Errors
+/// Where a sample chunk cannot be decoded.
+pub fn barriers_for(report: &ProfileReport, kernel: &str) -> Result<BarrierReport, DecodeError> {
+    let boundaries = Boundaries::find(report)?;
+    let waited = waits::kernels(report, &boundaries)?;
+    let counts: Vec<bool> = waited.into_iter().map(|it| it == Some(kernel)).collect();
+    let mut found = waits::split(report, &boundaries, &counts)?;
+    found.kernel = Some(kernel.to_owned());
+    Ok(found)
 }
 
 /// The order of listed boundaries.

@@ -11,6 +11,10 @@ use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
 struct Split<'a> {
     report: &'a ProfileReport,
     boundaries: &'a Boundaries,
+    /// By boundary: whether it counts.
+    counts: &'a [bool],
+    /// Whether all of them count, and so what is no boundary.
+    all_count: bool,
     tiles: Vec<TileWaits>,
     /// By boundary: tile-cycles of waiting.
     waiting: Vec<u64>,
@@ -29,30 +33,56 @@ struct Ran {
     cycles: u64,
 }
 
-/// Splits the synchronization of every tile at the last arrivals.
+/// Splits the synchronization of every tile at the last arrivals of the boundaries that count.
+/// Synchronization elsewhere counts where all of them do.
 pub(super) fn split(
     report: &ProfileReport,
     boundaries: &Boundaries,
+    counts: &[bool],
 ) -> Result<BarrierReport, DecodeError> {
-    let count = boundaries.list.len();
-    let tiles = report.tiles().iter().map(|entry| TileWaits {
-        tile: entry.tile,
-        ..TileWaits::default()
-    });
-    let mut split = Split {
-        report,
-        boundaries,
-        tiles: tiles.collect(),
-        waiting: vec![0; count],
-        late: vec![None; count],
-        ran: vec![None; report.tiles().len()],
-        arrivals: Arrivals::new(report),
-    };
-    for boundary in &boundaries.list {
-        split.ran[boundary.last_tile as usize] = Some(Vec::new());
+    Ok(Split::new(report, boundaries, counts)?.finish())
+}
+
+/// By boundary: the kernel that its last tile ran most.
+pub(super) fn kernels<'r>(
+    report: &'r ProfileReport,
+    boundaries: &Boundaries,
+) -> Result<Vec<Option<&'r str>>, DecodeError> {
+    let counts = vec![true; boundaries.list.len()];
+    let late = Split::new(report, boundaries, &counts)?.late;
+    let name = |ran: Ran| report.string(report.kernels()[ran.kernel as usize]);
+    Ok(late.into_iter().map(|ran| ran.map(name)).collect())
+}
+
+impl<'a> Split<'a> {
+    /// Visits all samples.
+    fn new(
+        report: &'a ProfileReport,
+        boundaries: &'a Boundaries,
+        counts: &'a [bool],
+    ) -> Result<Self, DecodeError> {
+        let count = boundaries.list.len();
+        let tiles = report.tiles().iter().map(|entry| TileWaits {
+            tile: entry.tile,
+            ..TileWaits::default()
+        });
+        let mut split = Self {
+            report,
+            boundaries,
+            counts,
+            all_count: counts.iter().all(|&counts| counts),
+            tiles: tiles.collect(),
+            waiting: vec![0; count],
+            late: vec![None; count],
+            ran: vec![None; report.tiles().len()],
+            arrivals: Arrivals::new(report),
+        };
+        for boundary in &boundaries.list {
+            split.ran[boundary.last_tile as usize] = Some(Vec::new());
+        }
+        report.visit_samples(|sample| split.add(sample))?;
+        Ok(split)
     }
-    report.visit_samples(|sample| split.add(sample))?;
-    Ok(split.finish())
 }
 
 impl Split<'_> {
@@ -64,15 +94,20 @@ impl Split<'_> {
         }
         let is_first = self.arrivals.is_first(sample.tile, step.phase_row);
         let Some(at) = self.boundaries.at(step.phase_row) else {
-            let tile = &mut self.tiles[sample.tile as usize];
-            tile.synchronization += u64::from(sample.duration);
-            tile.elsewhere += u64::from(sample.duration);
+            if self.all_count {
+                let tile = &mut self.tiles[sample.tile as usize];
+                tile.synchronization += u64::from(sample.duration);
+                tile.elsewhere += u64::from(sample.duration);
+            }
             return;
         };
         let boundary = &self.boundaries.list[at];
         if is_first {
             self.waiting[at] += boundary.last_entry - sample.start;
             self.end_segment(at, sample.tile);
+        }
+        if !self.counts[at] {
+            return;
         }
         let before = boundary.last_entry.clamp(sample.start, sample.end()) - sample.start;
         let tile = &mut self.tiles[sample.tile as usize];
@@ -118,17 +153,21 @@ impl Split<'_> {
     }
 
     fn finish(mut self) -> BarrierReport {
-        for (boundary, &waiting) in self.boundaries.list.iter().zip(&self.waiting) {
+        let counted = |at: &usize| self.counts[*at];
+        let rows: Vec<usize> = (0..self.boundaries.list.len()).filter(counted).collect();
+        for &at in &rows {
+            let (boundary, waiting) = (&self.boundaries.list[at], self.waiting[at]);
             let tile = &mut self.tiles[boundary.last_tile as usize];
             tile.last_at += 1;
             tile.caused += waiting;
         }
-        let rows = self.boundaries.list.iter().enumerate();
-        let mut barriers: Vec<Barrier> = rows.map(|(at, row)| self.barrier(at, row)).collect();
+        let barrier = |at| self.barrier(at, &self.boundaries.list[at]);
+        let mut barriers: Vec<Barrier> = rows.into_iter().map(barrier).collect();
         barriers.sort_by_key(|row| (row.last_exit, row.epoch, row.phase));
         BarrierReport {
             clock_hz: self.report.header().clock_hz,
             tile_count: self.report.tiles().len() as u64,
+            kernel: None,
             culprits: culprits(&barriers),
             barriers,
             tiles: self.tiles,

@@ -64,6 +64,8 @@ sort_keys! {
     AverageActiveTiles, "average-active-tiles", |it| it.measures.average_active_tiles();
     /// Useful work.
     UsefulCycles, "useful-cycles", |it| it.measures.useful().map(|it| it.as_cycles());
+    /// Measured cycles with estimates that were no useful work.
+    WastedCycles, "wasted-cycles", |it| it.measures.wasted();
     /// Physical work.
     PhysicalWorkCycles, "physical-work-cycles",
         |it| it.measures.physical().map(|it| it.as_cycles());

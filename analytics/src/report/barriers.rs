@@ -31,6 +31,7 @@ pub fn barriers_json(report: &BarrierReport, sort: BarrierSort, limit: usize) ->
         clock_hz: (report.clock_hz > 0).then_some(report.clock_hz),
         tile_count: report.tile_count,
         sort_by: sort.name(),
+        kernel: report.kernel.as_deref(),
         barrier_count: report.barriers.len(),
         shown_barrier_count: shown.len(),
         synchronization_cycles: report.synchronization(),
@@ -50,6 +51,7 @@ struct Report<'a> {
     clock_hz: Option<u64>,
     tile_count: u64,
     sort_by: &'static str,
+    kernel: Option<&'a str>,
     barrier_count: usize,
     shown_barrier_count: usize,
     synchronization_cycles: u64,
@@ -171,6 +173,13 @@ pub fn barriers_text(report: &BarrierReport, sort: BarrierSort, limit: usize) ->
         report.barriers.len(),
         sort.name(),
     );
+    if let Some(kernel) = &report.kernel {
+        let _ = writeln!(out, "only those where the last tile ran `{kernel}` most");
+        if shown.is_empty() {
+            out.push_str("no tile waits for it; without --kernel, those that are waited for\n");
+            return out;
+        }
+    }
     if shown.is_empty() {
         out.push_str("no exchange samples: nothing waits at a boundary\n");
         return out;

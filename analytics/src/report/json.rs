@@ -143,6 +143,7 @@ struct Figures {
     work_cycles: u64,
     average_active_tiles: Option<f64>,
     useful_cycles: Option<WorkJson>,
+    wasted_cycles: Option<CyclesJson>,
     physical_work_cycles: Option<WorkJson>,
     estimated_work_cycles: u64,
     useful_utilization: Option<f64>,
@@ -175,6 +176,7 @@ impl Figures {
             work_cycles: it.work_cycles.get(),
             average_active_tiles: it.average_active_tiles(),
             useful_cycles: it.useful().map(WorkJson),
+            wasted_cycles: it.wasted().map(CyclesJson),
             physical_work_cycles: it.physical().map(WorkJson),
             estimated_work_cycles: it.estimated_cycles.get(),
             useful_utilization: it.useful_efficiency(),
@@ -189,6 +191,18 @@ impl Figures {
             maximum_cycles: cycles(it.maximum),
             first_offset: some(it.first_offset),
             last_offset: some(it.last_offset),
+        }
+    }
+}
+
+/// Cycles with a sign: an integer where whole and exact, else a decimal.
+struct CyclesJson(f64);
+
+impl Serialize for CyclesJson {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match text::whole(self.0) {
+            Some(whole) => serializer.serialize_i64(whole),
+            None => serializer.serialize_f64(self.0),
         }
     }
 }

@@ -118,19 +118,27 @@ fn rows(result: &QueryResult, cells: impl Fn(&Measures) -> Vec<String>) -> Vec<V
 }
 
 fn time_table(result: &QueryResult) -> String {
+    let has_waste = result.totals.has_estimate();
     let cells = |it: &Measures| {
-        vec![
+        let mut cells = vec![
             text::cycles(it.phase_cycles),
             text::cycles(it.timeline_cycles),
             text::cycles(it.work_cycles),
-        ]
+        ];
+        if has_waste {
+            cells.push(text::wasted(it.wasted()));
+        }
+        cells
     };
-    let header = [
+    let mut header = vec![
         (result.group_by.name(), Align::Left),
         ("phaseCycles", Align::Right),
         ("timeline", Align::Right),
         ("workCycles", Align::Right),
     ];
+    if has_waste {
+        header.push(("wasted", Align::Right));
+    }
     table(&header, &rows(result, cells), NAME_WIDTH)
 }
 

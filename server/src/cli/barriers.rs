@@ -1,6 +1,6 @@
 //! `profile-barriers`: where tiles wait for each other, as text or JSON.
 
-use analytics::barriers::{BarrierSort, barriers};
+use analytics::barriers::{BarrierSort, barriers, barriers_for};
 use analytics::report::{barriers_json, barriers_text};
 
 use super::args::BarriersArgs;
@@ -15,7 +15,11 @@ pub(super) fn run(args: &BarriersArgs, io: &mut Io<'_>) -> Outcome {
         unknown("figure", &args.sort_by, "--sort-by", known)
     })?;
     let report = open::profile(&args.profile)?;
-    let found = barriers(&report).map_err(|error| open::refused(&error, &args.profile))?;
+    let found = match &args.kernel {
+        Some(kernel) => barriers_for(&report, kernel),
+        None => barriers(&report),
+    };
+    let found = found.map_err(|error| open::refused(&error, &args.profile))?;
     let text = if args.json {
         barriers_json(&found, sort, args.limit)
     } else {

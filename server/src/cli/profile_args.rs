@@ -15,6 +15,7 @@ last tile has arrived. The kernel is what the last tile ran most since its bound
 Examples:
   ipu-stack profile-barriers gemm.ipuprofile
   ipu-stack profile-barriers gemm.ipuprofile --sort-by waiting --limit 5
+  ipu-stack profile-barriers gemm.ipuprofile --kernel gemm_f16_k64_c16
   ipu-stack profile-barriers gemm.ipuprofile --limit 0 --json")]
 pub struct BarriersArgs {
     /// The profile
@@ -22,6 +23,9 @@ pub struct BarriersArgs {
     /// last-exit, arrival-spread, waiting or after-last-arrival
     #[arg(long, value_name = "FIGURE", default_value = "last-exit")]
     pub sort_by: String,
+    /// Only boundaries whose last tile ran this kernel most: who waits for it
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
     /// Boundaries to show after sorting; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,

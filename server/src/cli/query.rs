@@ -114,7 +114,6 @@ fn meaning(args: &QueryArgs) -> Result<Query, CliError> {
 
 /// The clock in force.
 pub(super) const fn clock(args: ClockArgs) -> ClockKind {
-<<<<<<< HEAD
     if args.shared_clock {
         return ClockKind::Shared;
     }
@@ -122,24 +121,6 @@ pub(super) const fn clock(args: ClockArgs) -> ClockKind {
         ClockArg::Tile => ClockKind::Tile,
         ClockArg::Cropped => ClockKind::Cropped,
         ClockArg::Shared => ClockKind::Shared,
-=======
-    match args {
-        ClockArgs {
-            shared_clock: true, ..
-        } => ClockKind::Shared,
-        ClockArgs {
-            clock: ClockArg::Tile,
-            ..
-        } => ClockKind::Tile,
-        ClockArgs {
-            clock: ClockArg::Cropped,
-            ..
-        } => ClockKind::Cropped,
-        ClockArgs {
-            clock: ClockArg::Shared,
-            ..
-        } => ClockKind::Shared,
->>>>>>> 76c3121 (Compare stored profiles over HTTP, send brotli, reach buckets with TLS, sum places in vectors)
     }
 }
 

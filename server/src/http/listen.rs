@@ -20,6 +20,7 @@ use tower::ServiceExt as _;
 
 use super::limits::{Client, Turn};
 use super::{Config, Shared, router};
+use crate::store::ListQuery;
 
 /// Bounds on connections and on stopping.
 #[derive(Clone, Copy, Debug)]
@@ -230,8 +231,11 @@ impl Connection {
     }
 }
 
-/// Sweeps at the start and then at intervals.
+/// Reads the list, so that nobody has to wait for it, then sweeps, and again at intervals.
 async fn sweep(shared: Shared, sweeps: Sweeps, mut stopping: watch::Receiver<bool>) {
+    if let Err(error) = shared.store.list(&ListQuery::default()).await {
+        tracing::warn!(%error, "the list could not be read yet");
+    }
     loop {
         match shared.store.sweep(sweeps.grace).await {
             Ok(swept) => {

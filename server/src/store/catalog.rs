@@ -5,6 +5,8 @@
 //! deletions are seen too.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,11 +16,15 @@ use object_store::{ObjectStore, ObjectStoreExt as _};
 use parking_lot::{Mutex, RwLock};
 
 use super::StoreError;
+use super::backend::Backend;
 use super::keys::{self, ListKey};
 use super::publication::Publication;
 
 /// Descriptions fetched at a time.
 const FETCHES: usize = 32;
+/// Descriptions read from a folder by one thread in one go, and how many threads do.
+const FILES_AT_ONCE: usize = 512;
+const READERS: usize = 4;
 /// Known keys in a row after which the newest are taken to be complete: publications of servers
 /// whose clocks differ may lie behind a few of ours.
 const KNOWN_ENOUGH: usize = 64;
@@ -92,6 +98,8 @@ struct Seen {
 pub(super) struct Catalog {
     objects: Arc<dyn ObjectStore>,
     ordered: bool,
+    /// Only for a local folder.
+    folder: Option<PathBuf>,
     entries: RwLock<BTreeMap<ListKey, Entry>>,
     seen: Mutex<Seen>,
     /// One refresh at a time.
@@ -104,10 +112,11 @@ const NEWEST_AGE: Duration = Duration::from_secs(1);
 const ALL_AGE: Duration = Duration::from_secs(60);
 
 impl Catalog {
-    pub(super) fn new(objects: Arc<dyn ObjectStore>, ordered: bool) -> Self {
+    pub(super) fn new(backend: &Backend) -> Self {
         Self {
-            objects,
-            ordered,
+            objects: Arc::clone(&backend.objects),
+            ordered: backend.ordered,
+            folder: backend.folder.as_ref().map(|it| it.path.clone()),
             entries: RwLock::default(),
             seen: Mutex::default(),
             refreshing: tokio::sync::Mutex::default(),
@@ -201,17 +210,13 @@ impl Catalog {
             let new = listed.iter().filter(|key| !entries.contains_key(key));
             new.copied().collect()
         };
-        let fetched: Vec<Option<Publication>> = futures::stream::iter(missing)
-            .map(|key| self.fetch(key))
-            .buffer_unordered(FETCHES)
-            .try_collect()
-            .await?;
+        let fetched = self.fetch_all(missing).await?;
         let mut entries = self.entries.write();
         if all {
             let listed: std::collections::BTreeSet<_> = listed.into_iter().collect();
             entries.retain(|key, entry| listed.contains(key) || entry.added >= started);
         }
-        for publication in fetched.into_iter().flatten() {
+        for publication in fetched {
             let key = ListKey::new(publication.created_ms, publication.id);
             entries.insert(key, Entry::new(publication));
         }
@@ -242,26 +247,73 @@ impl Catalog {
         Ok(listed)
     }
 
+    /// The descriptions at these keys, without those that are gone again or damaged.
+    async fn fetch_all(&self, keys: Vec<ListKey>) -> Result<Vec<Publication>, StoreError> {
+        let Some(folder) = &self.folder else {
+            let fetched: Vec<Option<Publication>> = futures::stream::iter(keys)
+                .map(|key| self.fetch(key))
+                .buffer_unordered(FETCHES)
+                .try_collect()
+                .await?;
+            return Ok(fetched.into_iter().flatten().collect());
+        };
+        // A call of the object store for each would cost several times what reading it does.
+        let chunks: Vec<Vec<ListKey>> = keys.chunks(FILES_AT_ONCE).map(<[_]>::to_vec).collect();
+        let read = |keys: Vec<ListKey>| {
+            let folder = folder.clone();
+            tokio::task::spawn_blocking(move || read_files(&folder, &keys))
+        };
+        let parts: Vec<Result<Vec<Publication>, StoreError>> = futures::stream::iter(chunks)
+            .map(read)
+            .buffered(READERS)
+            .map_err(object_store::Error::from)
+            .try_collect()
+            .await?;
+        let parts: Vec<Vec<Publication>> = parts.into_iter().collect::<Result<_, _>>()?;
+        Ok(parts.into_iter().flatten().collect())
+    }
+
     /// The description at a key; none where it is gone again or damaged.
     async fn fetch(&self, key: ListKey) -> Result<Option<Publication>, StoreError> {
-        let text = match self.objects.get(&key.key()).await {
-            Ok(found) => found.bytes().await?,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let damaged = |error: &dyn std::fmt::Display| {
-            tracing::warn!(key = %key.key(), %error, "a damaged description is not listed");
-        };
-        match serde_json::from_slice::<Publication>(&text) {
-            Ok(it) if ListKey::new(it.created_ms, it.id) == key => Ok(Some(it)),
-            Ok(it) => {
-                damaged(&format!("it describes {}", it.id));
-                Ok(None)
-            }
+        match self.objects.get(&key.key()).await {
+            Ok(found) => Ok(described(key, &found.bytes().await?)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The descriptions at these keys of a local folder.
+fn read_files(folder: &FilePath, keys: &[ListKey]) -> Result<Vec<Publication>, StoreError> {
+    let mut found = Vec::with_capacity(keys.len());
+    for &key in keys {
+        match std::fs::read(folder.join(key.key().as_ref())) {
+            Ok(text) => found.extend(described(key, &text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
-                damaged(&error);
-                Ok(None)
+                let store = "LocalFileSystem";
+                let source = Box::new(error);
+                return Err(object_store::Error::Generic { store, source }.into());
             }
+        }
+    }
+    Ok(found)
+}
+
+/// The description that `text` is, unless it is damaged or of another key.
+fn described(key: ListKey, text: &[u8]) -> Option<Publication> {
+    let damaged = |error: &dyn std::fmt::Display| {
+        tracing::warn!(key = %key.key(), %error, "a damaged description is not listed");
+    };
+    match serde_json::from_slice::<Publication>(text) {
+        Ok(it) if ListKey::new(it.created_ms, it.id) == key => Some(it),
+        Ok(it) => {
+            damaged(&format!("it describes {}", it.id));
+            None
+        }
+        Err(error) => {
+            damaged(&error);
+            None
         }
     }
 }

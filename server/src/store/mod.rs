@@ -99,9 +99,8 @@ impl Store {
     }
 
     fn with(backend: Backend, limits: Limits) -> Self {
-        let objects = Arc::clone(&backend.objects);
         Self {
-            catalog: Arc::new(Catalog::new(objects, backend.ordered)),
+            catalog: Arc::new(Catalog::new(&backend)),
             readable: Arc::default(),
             intake: Arc::new(receive::Intake::new(limits)),
             usage: Arc::default(),

@@ -82,6 +82,10 @@ fn every_output_is_what_its_schema_says() {
             &["profile-barriers", &profile, "--json", "--limit", "2"],
         );
         check(
+            "profile-barriers-1",
+            &["profile-barriers", &profile, "--json", "--kernel", "x"],
+        );
+        check(
             "profile-critical-path-1",
             &["profile-critical-path", &profile, "--json"],
         );
