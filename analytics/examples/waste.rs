@@ -35,7 +35,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             text::percent(it.useful_efficiency()),
         );
         let wasted = text::wasted(it.wasted());
-        println!("{}: {wasted} of {cycles} tile-cycles wasted, {useful} useful", group.name);
+        println!(
+            "{}: {wasted} of {cycles} tile-cycles wasted, {useful} useful",
+            group.name
+        );
     }
 
     let waits = barriers(&report)?;

@@ -245,7 +245,7 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Asked for one kernel after the other, boundaries and waits are those of all, no more and no less.
+/// Asked for one kernel after the other, boundaries and waits are those of all, no more, no less.
 fn check_kernels(profile: &ModelProfile) -> Result<(), TestCaseError> {
     let report = profile.report();
     let all = barriers(&report).expect("decodes");

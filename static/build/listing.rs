@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::compress;
 
-/// Writes `FILES`, one entry for each file below `folder`, by path. Compressed forms go to `packed`.
+/// Writes `FILES`, one entry for each file below `folder`, by path. Compressed forms go to
+/// `packed`.
 ///
 /// # Errors
 /// Where the folder cannot be read or the source cannot be written.

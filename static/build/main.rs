@@ -1,8 +1,9 @@
 //! Compiles the viewer to WebAssembly and lists every file of the site for embedding.
 //!
 //! Sources of `viewer` and its path dependencies → `OUT_DIR/site/*` (the module build that a server
-//! hands out), `OUT_DIR/packed/*` (the same compressed) and `OUT_DIR/offline/*` (the classic-script build for one self-contained page), and
-//! `OUT_DIR/files.rs`, which embeds them. A skipped build embeds the shell without the viewer.
+//! hands out), `OUT_DIR/packed/*` (the same compressed), `OUT_DIR/offline/*` (the classic-script
+//! build for one self-contained page), and `OUT_DIR/files.rs`, which embeds them. A skipped build
+//! embeds the shell without the viewer.
 
 mod compress;
 mod inner_cargo;

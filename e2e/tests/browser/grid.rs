@@ -1,5 +1,5 @@
-//! One engine: the same questions to the command line, to WebAssembly in Chromium and to the server,
-//! whose answers are equal to the last byte.
+//! One engine: the same questions to the command line, to WebAssembly in Chromium and to the
+//! server, whose answers are equal to the last byte.
 
 use std::path::Path;
 
@@ -97,8 +97,8 @@ fn printed(profile: &str, words: &Words) -> String {
     expect_output(&arguments)
 }
 
-/// A worker of the page's own build, opened on an address: `window.ask(list)` gives JSON texts, each
-/// as the worker answers and as the server does.
+/// A worker of the page's own build, opened on an address: `window.ask(list)` gives JSON texts, as
+/// the worker answers and as the server does.
 const WORKER: &str = r"(async () => {
     const module = await WebAssembly.compileStreaming(fetch('/viewer_bg.wasm'));
     const worker = new Worker('/worker.js', { type: 'module' });

@@ -82,6 +82,8 @@ struct Shared {
     clients: Arc<limits::Clients>,
     metrics: Arc<metrics::Metrics>,
     profiles: Arc<profiles::Profiles>,
+    /// Held while a plain upload is looked up and published, one of them by hash.
+    publishing: Arc<[tokio::sync::Mutex<()>; 64]>,
     expire_days: Option<u32>,
     public_url: Arc<str>,
     stopping: Arc<AtomicBool>,
@@ -96,6 +98,7 @@ impl Shared {
             clients: Arc::new(limits::Clients::new(config.clients)),
             metrics: Arc::new(metrics::Metrics::new()),
             profiles: Arc::default(),
+            publishing: Arc::new(std::array::from_fn(|_| tokio::sync::Mutex::default())),
             expire_days: config.expire_days,
             public_url: config.public_url.into(),
             stopping: Arc::default(),

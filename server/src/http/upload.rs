@@ -57,13 +57,38 @@ pub(super) async fn upload(
         if received.is_err() {
             linger(&mut body).await;
         }
-        task.publish(id, received?, draft).await
+        if plain {
+            return task.publish_once(id, received?, draft).await;
+        }
+        let published = task.publish(id, received?, draft).await?;
+        Ok(task.made(&published))
     });
-    let published = done.await.map_err(IntakeError::Check)??;
-    Ok(shared.made(&published))
+    done.await
+        .map_err(IntakeError::Check)?
+        .map_err(AppError::from)
 }
 
 impl Shared {
+    /// Publishes what was received, unless another upload did so meanwhile: clients that send the
+    /// same at once, or again after a time-out, all hear of one publication.
+    async fn publish_once(
+        &self,
+        id: BlobId,
+        received: Received,
+        draft: Draft,
+    ) -> Result<Response, IntakeError> {
+        let _alone = self.publishing[id.below(self.publishing.len())]
+            .lock()
+            .await;
+        if let Some(known) = self.store.public_publication(id).await? {
+            self.store.release(id, received.claim).await;
+            self.store.ensure_listed(&known).await?;
+            return Ok(self.known(&known));
+        }
+        let published = self.publish(id, received, draft).await?;
+        Ok(self.made(&published))
+    }
+
     /// Publishes what was received and gives the claim up.
     async fn publish(
         &self,

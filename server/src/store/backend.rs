@@ -22,8 +22,8 @@ use super::StoreError;
 const BUCKET_PART_BYTES: usize = 5 << 20;
 /// Bytes written to a local file at a time.
 const LOCAL_PART_BYTES: usize = 1 << 20;
-/// How long a call to a bucket may take, and a connection to it. Other options of the client, such as
-/// `AWS_ALLOW_HTTP`, stay as the environment has them.
+/// How long a call to a bucket may take, and a connection to it. Other options of the client, such
+/// as `AWS_ALLOW_HTTP`, stay as the environment has them.
 const TIMES: [(ClientConfigKey, &str); 2] = [
     (ClientConfigKey::Timeout, "60 seconds"),
     (ClientConfigKey::ConnectTimeout, "5 seconds"),

@@ -125,6 +125,12 @@ impl BlobId {
         Self(digest)
     }
 
+    /// A number below `count`, the same for the same id.
+    #[must_use]
+    pub fn below(self, count: usize) -> usize {
+        usize::from(self.0[0]) % count.max(1)
+    }
+
     /// The id of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {

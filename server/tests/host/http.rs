@@ -135,6 +135,19 @@ async fn an_upload_is_published_once_and_listed() {
 }
 
 #[tokio::test]
+async fn clients_that_send_the_same_at_once_hear_of_one_publication() {
+    let host = Host::new();
+    let bytes = profile(11);
+    let id = BlobId::of(&bytes).to_string();
+    let uploads = (0..20).map(|_| host.put(&id, bytes.clone()));
+    let answers = futures::future::join_all(uploads).await;
+    let made = answers.iter().filter(|it| it.status == StatusCode::CREATED);
+    assert_eq!(made.count(), 1);
+    let ids: std::collections::BTreeSet<_> = answers.iter().map(|it| it.field("id")).collect();
+    assert_eq!((ids.len(), host.total().await), (1, 1));
+}
+
+#[tokio::test]
 async fn the_list_is_bounded_and_says_how_many_there_are() {
     let host = Host::new();
     for seed in 0..3 {
