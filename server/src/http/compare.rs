@@ -49,7 +49,10 @@ pub(super) async fn compare(
     let found = tokio::task::spawn_blocking(move || {
         diff(&before, &after, &options).map(|found| diff_json(&found, limit))
     });
-    let json = found.await.map_err(IntakeError::Check)?.map_err(refused)?;
+    let json = found
+        .await
+        .map_err(IntakeError::Check)?
+        .map_err(|error| refused(&error))?;
     Ok(query::json_response(json))
 }
 
@@ -62,7 +65,7 @@ async fn named(shared: &Shared, id: &str) -> Result<BlobId, AppError> {
     }
 }
 
-fn refused(error: DiffError) -> AppError {
+fn refused(error: &DiffError) -> AppError {
     let hint = match error {
         DiffError::Unlike { .. } => "record both alike, or compare with force",
         DiffError::Query(QueryError::Decode(_)) => "publish the profile again",
