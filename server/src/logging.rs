@@ -3,13 +3,18 @@
 use std::io::stderr;
 use std::sync::OnceLock;
 
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Layered, SubscriberExt as _};
+use tracing_subscriber::reload::{Handle, Layer as Reload};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt, reload};
+use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
-type Sink = Box<dyn Layer<Registry> + Send + Sync>;
+type Lines = Box<dyn Layer<Registry> + Send + Sync>;
+/// What the filter is put upon.
+type Unfiltered = Layered<Reload<Lines, Registry>, Registry>;
 
-static SINK: OnceLock<reload::Handle<Sink, Registry>> = OnceLock::new();
+/// Both can be changed. The filter is one of all lines: the filter of a single layer would be lost
+/// with the layer that is replaced.
+static LOG: OnceLock<(Handle<Lines, Registry>, Handle<EnvFilter, Unfiltered>)> = OnceLock::new();
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -23,29 +28,35 @@ pub enum LogFormat {
 
 /// Starts the log of the process; `IPU_LOG` filters it, else warnings are shown.
 pub fn start() {
-    let (layer, handle) = reload::Layer::new(sink("warn", LogFormat::Text));
-    let started = tracing_subscriber::registry().with(layer).try_init();
+    let (lines, lines_handle) = Reload::new(lines(LogFormat::Text));
+    let (filter, filter_handle) = Reload::new(filter("warn"));
+    let started = tracing_subscriber::registry()
+        .with(lines)
+        .with(filter)
+        .try_init();
     if started.is_ok() {
         // Set once, since a second start of the log fails.
-        let _first = SINK.set(handle);
+        let _first = LOG.set((lines_handle, filter_handle));
     }
 }
 
 /// Changes level and look of the log that [`start`] started; `IPU_LOG` still has the last word.
 pub fn set(level: &str, format: LogFormat) {
-    if let Some(handle) = SINK.get() {
-        // It fails only when the log is gone.
-        let _changed = handle.reload(sink(level, format));
+    if let Some((lines_handle, filter_handle)) = LOG.get() {
+        // They fail only when the log is gone.
+        let _changed = lines_handle.reload(lines(format));
+        let _changed = filter_handle.reload(filter(level));
     }
 }
 
-fn sink(level: &str, format: LogFormat) -> Sink {
-    let filter = EnvFilter::try_from_env("IPU_LOG").unwrap_or_else(|_| EnvFilter::new(level));
+fn filter(level: &str) -> EnvFilter {
+    EnvFilter::try_from_env("IPU_LOG").unwrap_or_else(|_| EnvFilter::new(level))
+}
+
+fn lines(format: LogFormat) -> Lines {
+    let lines = fmt::layer().with_writer(stderr);
     match format {
-        LogFormat::Text => fmt::layer().with_writer(stderr).with_filter(filter).boxed(),
-        LogFormat::Json => {
-            let layer = fmt::layer().json().with_current_span(true);
-            layer.with_writer(stderr).with_filter(filter).boxed()
-        }
+        LogFormat::Text => lines.boxed(),
+        LogFormat::Json => lines.json().with_current_span(true).boxed(),
     }
 }

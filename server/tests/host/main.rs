@@ -6,6 +6,7 @@ mod compare;
 mod faults;
 mod http;
 mod kill;
+mod log;
 mod openapi;
 mod parts;
 mod publications;
