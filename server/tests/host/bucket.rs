@@ -29,11 +29,22 @@ struct Bucket {
 impl Bucket {
     /// Serves a bucket; every `fails`-th call is answered 503, none where 0.
     async fn start(fails: u64) -> Self {
+        Self::start_with(fails, Some(SimpleAuth::from_single("key", "secret"))).await
+    }
+
+    /// Serves a bucket that takes calls without a signature.
+    async fn start_open() -> Self {
+        Self::start_with(0, None).await
+    }
+
+    async fn start_with(fails: u64, auth: Option<SimpleAuth>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("profiles")).expect("a bucket");
         let files = s3s_fs::FileSystem::new(folder.path()).expect("a file system");
         let mut builder = S3ServiceBuilder::new(files);
-        builder.set_auth(SimpleAuth::from_single("key", "secret"));
+        if let Some(auth) = auth {
+            builder.set_auth(auth);
+        }
         let service = builder.build();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -199,13 +210,36 @@ async fn the_command_serves_a_bucket_by_its_url() {
         ("AWS_ACCESS_KEY_ID", "key".to_owned()),
         ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
     ];
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("p.ipuprofile");
-    std::fs::write(&file, profile(9)).expect("a file");
-    let published = tokio::task::spawn_blocking(move || {
+    served_by_command("s3://profiles/team", environment.to_vec()).await;
+    // Another server of the bucket, under the same prefix, lists it.
+    let other = object_store::prefix::PrefixStore::new(bucket.objects(), "team");
+    assert_eq!(Host::over(Arc::new(other)).total().await, 1);
+}
+
+/// The calls of Google's XML interface that the store makes are those of S3, so the same bucket
+/// stands in for theirs.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_serves_a_bucket_of_another_vendor() {
+    let bucket = Bucket::start_open().await;
+    let environment = [
+        ("GOOGLE_BASE_URL", format!("http://{}", bucket.address)),
+        ("GOOGLE_ALLOW_HTTP", "true".to_owned()),
+        ("GOOGLE_SKIP_SIGNATURE", "true".to_owned()),
+    ];
+    served_by_command("gs://profiles/team", environment.to_vec()).await;
+}
+
+/// Publishes a profile of several parts on a server of the store, fetches it back and deletes it.
+async fn served_by_command(store: &str, environment: Vec<(&'static str, String)>) {
+    let store = store.to_owned();
+    let ended = tokio::task::spawn_blocking(move || {
         let program = env!("CARGO_BIN_EXE_ipu-stack");
+        let folder = tempfile::tempdir().expect("a folder");
+        let [file, back] = ["p", "back"].map(|it| folder.path().join(it));
+        let bytes = profile_of(3_000_000, 9);
+        std::fs::write(&file, &bytes).expect("a file");
         let mut server = Command::new(program)
-            .args(["serve", "--port", "0", "--store", "s3://profiles/team"])
+            .args(["serve", "--port", "0", "--store", &store])
             .envs(environment)
             .stdout(Stdio::piped())
             .spawn()
@@ -213,21 +247,28 @@ async fn the_command_serves_a_bucket_by_its_url() {
         let mut line = String::new();
         let output = server.stdout.take().expect("it is piped");
         BufReader::new(output).read_line(&mut line).expect("a line");
-        let url = line.trim().trim_start_matches("serving ").to_owned();
-        let publish = Command::new(program)
-            .args(["publish", "--to", &url])
-            .arg(file)
-            .output();
+        let url = line.trim().trim_start_matches("serving ");
+        let said = |command: &mut Command| {
+            let output = command.output().expect("the command runs");
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{errors}");
+            String::from_utf8(output.stdout).expect("UTF-8")
+        };
+        let published = said(
+            Command::new(program)
+                .args(["publish", "--to", url])
+                .arg(&file),
+        );
+        let link = published.lines().next().expect("a link");
+        let _said = said(Command::new(program).args(["fetch", link, "-o"]).arg(&back));
+        assert!(
+            std::fs::read(back).expect("a file") == bytes,
+            "what comes back is what was sent"
+        );
         server.kill().expect("it runs");
         server.wait().expect("it is gone");
-        publish.expect("the command runs")
     });
-    let published = published.await.expect("it ends");
-    let errors = String::from_utf8_lossy(&published.stderr);
-    assert!(published.status.success(), "{errors}");
-    // Another server of the bucket, under the same prefix, lists it.
-    let other = object_store::prefix::PrefixStore::new(bucket.objects(), "team");
-    assert_eq!(Host::over(Arc::new(other)).total().await, 1);
+    ended.await.expect("it ends");
 }
 
 /// Waits until it is so.
