@@ -1,7 +1,7 @@
 #!/bin/bash
 # A store of another vendor as its emulator: profiles published, listed, fetched in parts, asked, compared and deleted
 # through a server on az:// (Azurite). Status 0: all came back whole. No emulator of gs:// takes the XML calls that its
-# client makes; tests serve gs:// from an S3 implementation, whose calls are the same.
+# client makes.
 #
 #   npm install azurite
 #   AZURITE=node_modules/.bin/azurite-blob e2e/checks/stores.sh

@@ -50,6 +50,4 @@ fn the_log_says_as_much_as_was_asked_for() {
         let level = line["level"].as_str().expect("a level");
         assert!(["INFO", "WARN", "ERROR"].contains(&level), "{line}");
     }
-    let more = lines("debug,server=trace");
-    assert!(more.len() >= info.len(), "{more:?}");
 }
