@@ -13,11 +13,15 @@ pub mod export;
 pub mod fixtures;
 pub mod format;
 pub mod inspect;
+#[cfg(feature = "package")]
+pub mod memory;
+pub mod phases;
 pub mod profile;
 pub mod query;
 pub mod report;
 pub mod synth;
 pub mod text;
 pub mod timeline;
+pub mod traffic;
 pub mod units;
 pub mod work;

@@ -120,6 +120,15 @@ quantity! {
     /// A duration in tile clock cycles.
     Cycles, "cycles"
 }
+
+impl Cycles {
+    /// The part of `whole` that this is; `None` of nothing.
+    #[must_use]
+    pub fn share_of(self, whole: Self) -> Option<f64> {
+        crate::aggregate::ratio(crate::aggregate::float(self.0), whole.0)
+    }
+}
+
 quantity! {
     /// An amount of memory or of traffic.
     Bytes, "bytes"

@@ -1,9 +1,7 @@
-//! The committed reader of `schemas/profile.capnp` is what the schema compiler writes today.
+//! The committed readers of `schemas/*.capnp` are what the schema compiler writes today.
 
 use std::path::Path;
 use std::process::Command;
-
-const COMMITTED: &str = "src/format/profile_capnp.rs";
 
 fn capnp_version() -> Option<String> {
     let output = Command::new("capnp").arg("--version").output().ok()?;
@@ -21,32 +19,39 @@ fn code(generated: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Run with `UPDATE_EXPECT=1` to replace the committed file after a change of the schema.
+/// Run with `UPDATE_EXPECT=1` to replace the committed files after a change of a schema.
 #[test]
-fn generated_reader_is_up_to_date() {
+fn generated_readers_are_up_to_date() {
+    for (schema, module) in [("profile", "format"), ("package", "memory")] {
+        compare(schema, module);
+    }
+}
+
+fn compare(schema: &str, module: &str) {
     let Some(version) = capnp_version() else {
         eprintln!("skipped: the schema compiler `capnp` is not installed");
         return;
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile-schema");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{schema}-schema"));
     std::fs::create_dir_all(&out).unwrap();
     let schemas = root.join("../schemas");
     capnpc::CompilerCommand::new()
         .src_prefix(&schemas)
-        .file(schemas.join("profile.capnp"))
-        .default_parent_module(vec!["format".to_owned()])
+        .file(schemas.join(format!("{schema}.capnp")))
+        .default_parent_module(vec![module.to_owned()])
         .output_path(&out)
         .run()
         .unwrap();
-    let generated = std::fs::read_to_string(out.join("profile_capnp.rs")).unwrap();
-    let committed = root.join(COMMITTED);
+    let generated = std::fs::read_to_string(out.join(format!("{schema}_capnp.rs"))).unwrap();
+    let name = format!("src/{module}/{schema}_capnp.rs");
+    let committed = root.join(&name);
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&committed, &generated).unwrap();
     }
     let held = std::fs::read_to_string(&committed).unwrap_or_default();
     assert!(
         code(&held) == code(&generated),
-        "{COMMITTED} is stale ({version}): rerun with UPDATE_EXPECT=1"
+        "{name} is stale ({version}): rerun with UPDATE_EXPECT=1"
     );
 }

@@ -4,14 +4,18 @@
 //! line brings an SVG backend, the page a canvas backend. Numbers become text in [`crate::text`]
 //! only.
 
+mod cumulative;
 mod histogram;
 mod kernel_work;
 mod paint;
+mod roofline;
 mod tile_map;
 mod waterfall;
 
+pub use cumulative::cumulative_work;
 pub use histogram::duration_histogram;
 pub use kernel_work::kernel_work;
+pub use roofline::roofline;
 pub use tile_map::tile_map;
 pub use waterfall::phase_waterfall;
 

@@ -44,24 +44,34 @@ pub(crate) fn visit(
     visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
 ) -> Result<(), DecodeError> {
     for index in 0..report.activity_chunks.len() {
-        let record = page(report, index)?;
-        let (chunk, place) = (chunk(&record)?, record.place);
-        let all = unpack(chunk).map_err(place.wire())?;
-        let all = all.map_err(|problem| place.corrupt(problem))?;
-        let tiles = chunk.get_tiles().map_err(place.wire())?;
-        let ordinals = chunk.get_ordinals().map_err(place.wire())?;
-        let counts = chunk.get_counts().map_err(place.wire())?;
-        let mut rest = &all[..];
-        for ((tile, ordinal), count) in tiles.iter().zip(ordinals.iter()).zip(counts.iter()) {
-            let list;
-            (list, rest) = rest
-                .split_at_checked(count as usize)
-                .ok_or_else(|| place.corrupt("a list passes its end"))?;
-            let tile = report
-                .tile_index(PhysicalTile::new(tile))
-                .ok_or_else(|| place.corrupt("it names a tile that was not profiled"))?;
-            visit(tile, ordinal, list);
-        }
+        visit_chunk(report, index, visit)?;
+    }
+    Ok(())
+}
+
+/// Calls `visit` for every sample of activity chunk `index`.
+pub(crate) fn visit_chunk(
+    report: &ProfileReport,
+    index: usize,
+    visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
+) -> Result<(), DecodeError> {
+    let record = page(report, index)?;
+    let (chunk, place) = (chunk(&record)?, record.place);
+    let all = unpack(chunk).map_err(place.wire())?;
+    let all = all.map_err(|problem| place.corrupt(problem))?;
+    let tiles = chunk.get_tiles().map_err(place.wire())?;
+    let ordinals = chunk.get_ordinals().map_err(place.wire())?;
+    let counts = chunk.get_counts().map_err(place.wire())?;
+    let mut rest = &all[..];
+    for ((tile, ordinal), count) in tiles.iter().zip(ordinals.iter()).zip(counts.iter()) {
+        let list;
+        (list, rest) = rest
+            .split_at_checked(count as usize)
+            .ok_or_else(|| place.corrupt("a list passes its end"))?;
+        let tile = report
+            .tile_index(PhysicalTile::new(tile))
+            .ok_or_else(|| place.corrupt("it names a tile that was not profiled"))?;
+        visit(tile, ordinal, list);
     }
     Ok(())
 }

@@ -34,6 +34,8 @@ pub use slice::{SliceError, SliceOptions, slice};
 pub use sniff::{FileKind, sniff};
 pub use write::ProfileWriter;
 
-pub(crate) use activities::{decode as decode_activities, visit as visit_activities};
+pub(crate) use activities::{
+    decode as decode_activities, visit as visit_activities, visit_chunk as visit_activity_chunk,
+};
 pub(crate) use open::supply_page;
 pub(crate) use samples::decode as decode_samples;

@@ -10,6 +10,8 @@
 
 mod roles;
 
+use std::ops::Range;
+
 use crate::format::DecodeError;
 use crate::profile::{ActivityKind, ChunkScratch, ProfileReport, SampleKind};
 use roles::RoleCycles;
@@ -57,10 +59,42 @@ pub struct Inspection {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// Latest start of an exchange sample: scheduled transfers are placed from here on.
-    last_entry: u64,
-    last_exit: u64,
+    pub(crate) last_entry: u64,
+    pub(crate) last_exit: u64,
     /// Longest horizon in cycles; 0 is unknown.
-    horizon: u64,
+    pub(crate) horizon: u64,
+}
+
+impl Window {
+    /// The part of a visit, `start..end`, in which its exchange runs: after the last tile has
+    /// entered.
+    pub(crate) fn visible(&self, start: u64, end: u64) -> Range<u64> {
+        let from = self.last_entry.max(start);
+        from..end.min(self.last_exit).max(from)
+    }
+
+    /// When a scheduled event happens: the schedule ends with the window; inside `visible`.
+    pub(crate) fn place(&self, event: u32, visible: &Range<u64>) -> u64 {
+        let origin = i128::from(self.last_exit) - i128::from(self.horizon);
+        let at = origin + i128::from(event);
+        let clamped = at.clamp(i128::from(visible.start), i128::from(visible.end));
+        u64::try_from(clamped).unwrap_or(visible.start)
+    }
+
+    /// The window with one more visit, `start..end`.
+    pub(crate) fn widened(it: Option<Self>, start: u64, end: u64, event_cycles: u32) -> Self {
+        let horizon = u64::from(event_cycles);
+        let it = it.unwrap_or(Self {
+            last_entry: start,
+            last_exit: end,
+            horizon,
+        });
+        Self {
+            last_entry: it.last_entry.max(start),
+            last_exit: it.last_exit.max(end),
+            horizon: it.horizon.max(horizon),
+        }
+    }
 }
 
 /// An exchange sample of non-zero length.
@@ -120,7 +154,7 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
     let mut idle: u64 = visits
         .iter()
         .flatten()
-        .filter_map(|visit| of_phase(visit).map(|it| roles::visible(&it, visit.start, visit.end)))
+        .filter_map(|visit| of_phase(visit).map(|it| it.visible(visit.start, visit.end)))
         .map(|visible| visible.end - visible.start)
         .sum();
     report.visit_activities(&mut |tile, ordinal, activities| {
@@ -187,28 +221,16 @@ fn exchanges(
                 };
                 visits[span.tile as usize].push(visit);
                 let window = &mut windows[step.phase_row as usize];
-                *window = Some(widen(*window, &visit, step.event_cycles));
+                *window = Some(Window::widened(
+                    *window,
+                    visit.start,
+                    visit.end,
+                    step.event_cycles,
+                ));
             }
         }
     }
     Ok((visits, windows))
-}
-
-fn widen(window: Option<Window>, visit: &Visit, event_cycles: u32) -> Window {
-    let horizon = u64::from(event_cycles);
-    let Visit { start, end, .. } = *visit;
-    match window {
-        None => Window {
-            last_entry: start,
-            last_exit: end,
-            horizon,
-        },
-        Some(it) => Window {
-            last_entry: it.last_entry.max(start),
-            last_exit: it.last_exit.max(end),
-            horizon: it.horizon.max(horizon),
-        },
-    }
 }
 
 fn add_windows(windows: &[Option<Window>], arrivals: &Arrivals, found: &mut Inspection) {

@@ -1,7 +1,5 @@
 //! What a tile's exchange port does during one visit: scheduled intervals in, cycles by role out.
 
-use std::ops::Range;
-
 use super::Window;
 use crate::profile::{ActivityKind, ExchangeActivity};
 
@@ -17,12 +15,6 @@ pub(super) struct RoleCycles {
     pub(super) busy: u64,
 }
 
-/// The part of a visit, `start..end`, in which its exchange runs: after the last tile has entered.
-pub(super) fn visible(window: &Window, start: u64, end: u64) -> Range<u64> {
-    let from = window.last_entry.max(start);
-    from..end.min(window.last_exit).max(from)
-}
-
 impl RoleCycles {
     /// Sweeps over `activities`, placed so that the schedule ends with the window, and clamped to
     /// the visit.
@@ -32,13 +24,8 @@ impl RoleCycles {
         start: u64,
         end: u64,
     ) -> Self {
-        let visible = visible(window, start, end);
-        let origin = i128::from(window.last_exit) - i128::from(window.horizon);
-        let place = |event: u32| {
-            let at = origin + i128::from(event);
-            let clamped = at.clamp(i128::from(visible.start), i128::from(visible.end));
-            u64::try_from(clamped).unwrap_or(visible.start)
-        };
+        let visible = window.visible(start, end);
+        let place = |event: u32| window.place(event, &visible);
         let mut edges: Vec<(u64, usize, i32)> = Vec::with_capacity(activities.len() * 2);
         for activity in activities {
             let Some(role) = role(activity.kind) else {

@@ -18,7 +18,6 @@ pub use step::{ActivityKind, ExchangeActivity, SampleKind, StepDescriptor, WorkE
 pub use tables::{EstimateRow, PhaseKey, StepRow, StepView, TileEntry};
 pub(crate) use tables::{MetadataTable, StringTable};
 pub use walk::Sample;
-#[cfg(feature = "export")]
 pub(crate) use walk::visit_chunk;
 
 /// How finely a run was sampled.

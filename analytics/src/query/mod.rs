@@ -4,6 +4,7 @@
 //! on the clock in force never match. Groups are sorted, then limited; the answer says how many
 //! there were. Which samples match never changes the span or the number of profiled tiles.
 
+mod cumulative;
 mod detail;
 mod error;
 mod filter;
@@ -15,6 +16,7 @@ mod sort;
 mod warn;
 mod words;
 
+pub use cumulative::{Cumulative, CumulativePoint, cumulative};
 pub use error::QueryError;
 pub use histogram::{Bin, Histogram, histogram};
 pub use model::{
