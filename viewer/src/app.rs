@@ -9,6 +9,7 @@ use crate::panels::header::Header;
 use crate::panels::help::Help;
 use crate::panels::landing::{Landing, Loading};
 use crate::panels::lower::LowerPanel;
+use crate::panels::memory::Memory;
 use crate::panels::summary::SummaryPanel;
 use crate::state::actions::App;
 use crate::state::derived::Derived;
@@ -33,6 +34,7 @@ pub(crate) fn Page() -> impl IntoView {
             <LowerPanel/>
         }
         .into_any(),
+        "package" => view! { <Memory/> }.into_any(),
         _ => view! { <Landing/> }.into_any(),
     };
     view! {

@@ -2,13 +2,17 @@
 
 use js_sys::Reflect;
 use leptos::prelude::window;
+use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::File;
+use web_sys::{Blob, File};
 
 use crate::theme::Theme;
+use crate::timeline::canvas::rasterised;
 
 /// Key of the chosen theme in the browser's storage.
 const THEME_KEY: &str = "ipu-stack.theme";
+/// Milliseconds for which a file that is being kept stays readable.
+const READING: u32 = 30_000;
 
 /// The profile that a self-contained page carries.
 pub(crate) fn embedded() -> Option<File> {
@@ -106,6 +110,77 @@ pub(crate) fn copy(text: &str) {
     }
 }
 
+/// Offers a text as a file to keep.
+pub(crate) fn save(name: &str, media_type: &str, text: &str) {
+    if let Some(blob) = blob(media_type, text) {
+        offer(name, &blob);
+    }
+}
+
+/// Offers a picture, given as SVG of `size` CSS pixels, as PNG with twice as many.
+pub(crate) fn save_as_png(name: &str, svg: &str, size: (u32, u32)) {
+    let Some(blob) = blob("image/svg+xml", svg) else {
+        return;
+    };
+    let (Ok(url), Ok(image)) = (
+        web_sys::Url::create_object_url_with_blob(&blob),
+        web_sys::HtmlImageElement::new(),
+    ) else {
+        return;
+    };
+    let (name, loaded) = (name.to_owned(), image.clone());
+    let address = url.clone();
+    let on_load = Closure::once_into_js(move || {
+        let _ = web_sys::Url::revoke_object_url(&address);
+        let Some(canvas) = rasterised(&loaded, size, 2.0) else {
+            return;
+        };
+        let on_blob = Closure::once_into_js(move |blob: JsValue| {
+            if let Ok(blob) = blob.dyn_into::<Blob>() {
+                offer(&name, &blob);
+            }
+        });
+        let _ = canvas.to_blob(on_blob.unchecked_ref());
+    });
+    image.set_onload(Some(on_load.unchecked_ref()));
+    image.set_src(&url);
+}
+
+fn blob(media_type: &str, text: &str) -> Option<Blob> {
+    let options = web_sys::BlobPropertyBag::new();
+    options.set_type(media_type);
+    let parts = js_sys::Array::of1(&text.into());
+    Blob::new_with_str_sequence_and_options(&parts, &options).ok()
+}
+
+/// Lets the browser keep a blob under a name.
+fn offer(name: &str, blob: &Blob) {
+    let Ok(url) = web_sys::Url::create_object_url_with_blob(blob) else {
+        return;
+    };
+    let anchor = leptos::prelude::document().create_element("a").ok();
+    let anchor = anchor.and_then(|it| it.dyn_into::<web_sys::HtmlAnchorElement>().ok());
+    if let Some(anchor) = anchor {
+        anchor.set_href(&url);
+        anchor.set_download(name);
+        anchor.click();
+    }
+    // The browser may still be reading.
+    let revoke = move || {
+        let _ = web_sys::Url::revoke_object_url(&url);
+    };
+    gloo_timers::callback::Timeout::new(READING, revoke).forget();
+}
+
+/// A word of a command line: in quotes where a shell would not take it as it is.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_./=+:,@".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 /// Device pixels for each CSS pixel.
 pub(crate) fn pixel_ratio() -> f64 {
     window().device_pixel_ratio().clamp(0.5, 4.0)
@@ -148,4 +223,17 @@ pub(crate) fn is_inside_button(event: &web_sys::MouseEvent) -> bool {
     target
         .and_then(|it| it.closest("button").ok().flatten())
         .is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell_where_they_need_it() {
+        assert_eq!(quoted("a/b-c_1.ipuprofile"), "a/b-c_1.ipuprofile");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
 }

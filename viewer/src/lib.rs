@@ -8,6 +8,7 @@ mod engine;
 mod load;
 #[expect(unreachable_pub, reason = "the component macro makes its items public")]
 mod panels;
+mod pictures;
 mod state;
 mod theme;
 #[expect(unreachable_pub, reason = "the component macro makes its items public")]

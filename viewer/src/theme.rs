@@ -95,6 +95,14 @@ impl Theme {
         }
     }
 
+    /// The colours of exchange ports.
+    pub(crate) const fn ports(self) -> PortInks {
+        match self {
+            Self::Light => LIGHT_PORTS,
+            Self::Dark => DARK_PORTS,
+        }
+    }
+
     /// The name in the page's `data-theme` and in the browser's storage.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -103,6 +111,37 @@ impl Theme {
         }
     }
 }
+
+/// Colours of an exchange port's roles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PortInks {
+    /// Words leave the tile.
+    pub(crate) send: Colour,
+    /// Words land on the tile.
+    pub(crate) receive: Colour,
+    /// Both.
+    pub(crate) both: Colour,
+    /// The pair partner borrows the transmit lane.
+    pub(crate) lent: Colour,
+    /// Inside an exchange, without a transfer.
+    pub(crate) open: Colour,
+}
+
+const LIGHT_PORTS: PortInks = PortInks {
+    send: Colour::rgb(0xb8_5c00),
+    receive: Colour::rgb(0x1f_6fb2),
+    both: Colour::rgb(0x4b_2a7b),
+    lent: Colour::rgb(0x8f_a83a),
+    open: Colour::rgb(0xe4_e9ee),
+};
+
+const DARK_PORTS: PortInks = PortInks {
+    send: Colour::rgb(0xf0_a04b),
+    receive: Colour::rgb(0x57_a9e8),
+    both: Colour::rgb(0xd9_c7ff),
+    lent: Colour::rgb(0x8f_a83a),
+    open: Colour::rgb(0x27_303a),
+};
 
 /// Which hue, and how often it was used before, for each kernel: the hash of the name picks the
 /// hue, the next one where others are taken more rarely. The same names give the same hues.
@@ -165,8 +204,21 @@ pub(crate) fn scale(share: f64) -> Colour {
     Colour::rgb(SCALE[0])
 }
 
+/// Less (blue) and more (orange) than before, -1..=1, apart for people who see fewer hues; `quiet`
+/// is no change.
+pub(crate) fn diverging(share: f64, quiet: Colour) -> Colour {
+    const LESS: Colour = Colour::rgb(0x21_66ac);
+    const MORE: Colour = Colour::rgb(0xe0_6a00);
+    let end = if share < 0.0 { LESS } else { MORE };
+    // Small changes show: the root spreads them.
+    mixed(quiet, end, share.abs().min(1.0).sqrt())
+}
+
 fn between(from: u32, to: u32, part: f64) -> Colour {
-    let (from, to) = (Colour::rgb(from), Colour::rgb(to));
+    mixed(Colour::rgb(from), Colour::rgb(to), part)
+}
+
+fn mixed(from: Colour, to: Colour, part: f64) -> Colour {
     let channel = |from: u8, to: u8| {
         let mixed = f64::from(from) * (1.0 - part) + f64::from(to) * part;
         u8::try_from(crate::timeline::viewport::rounded(mixed)).unwrap_or(u8::MAX)

@@ -7,7 +7,7 @@ use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
 use analytics::report::query_json;
 use analytics::timeline::{self, CellChoice, CellNames, Viewport};
-use analytics::units::StringId;
+use analytics::units::{MetadataSetId, StringId};
 use analytics::{query, text};
 
 use super::cause::Failure;
@@ -63,6 +63,7 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
         provenance: header.provenance.clone(),
         kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
         operations: operations(report),
+        metadata_names: metadata_names(report),
     })
 }
 
@@ -72,14 +73,27 @@ fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
     named.filter(|(_, name)| !name.is_empty()).collect()
 }
 
+/// Names of metadata that samples have; the first ones by name where there are very many.
+fn metadata_names(report: &ProfileReport) -> Vec<String> {
+    const NAMES_MAX: usize = 200;
+    let sets = u32::try_from(report.metadata_set_count()).unwrap_or(u32::MAX);
+    let names: BTreeSet<StringId> = (0..sets)
+        .flat_map(|set| report.metadata_ids(MetadataSetId::new(set)))
+        .map(|&(name, _)| name)
+        .collect();
+    let names = names.into_iter().map(|name| report.string(name).to_owned());
+    let names: BTreeSet<String> = names.filter(|name| !name.is_empty()).collect();
+    names.into_iter().take(NAMES_MAX).collect()
+}
+
 /// The JSON that the command line prints for the table.
-pub(crate) fn json(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
+pub(crate) fn json(report: &ProfileReport, asked: &TableAsked) -> Result<Answer, Failure> {
     let result = query::query(report, &table::to_query(asked))?;
     Ok(Answer::Json(query_json(&result)))
 }
 
 /// The rows of the table.
-pub(crate) fn table(report: &ProfileReport, asked: TableAsked) -> Result<Answer, Failure> {
+pub(crate) fn table(report: &ProfileReport, asked: &TableAsked) -> Result<Answer, Failure> {
     let result = query::query(report, &table::to_query(asked))?;
     Ok(Answer::Table(table::rows(&result)))
 }

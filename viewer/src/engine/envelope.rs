@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::cause::{Cause, Failure};
+use super::panel::PanelAnswer;
 use super::protocol::{Answer, RasterAnswer};
 
 /// A message and the buffers that change hands with it.
@@ -28,7 +29,7 @@ pub(crate) fn pack(id: u64, body: &impl Serialize) -> Packed {
 /// An answer with its columns.
 pub(crate) fn pack_answer(id: u64, answer: &Answer) -> Packed {
     let packed = pack(id, answer);
-    if let Answer::Raster(raster) = answer {
+    if let Answer::Raster(raster) | Answer::OtherRaster(raster) = answer {
         let kinds = Uint8Array::from(raster.kinds.as_slice());
         let kernels = Uint32Array::from(raster.kernels.as_slice());
         let bytes = [&raster.busy, &raster.focused, &raster.efficiency]
@@ -40,6 +41,13 @@ pub(crate) fn pack_answer(id: u64, answer: &Answer) -> Packed {
         for column in bytes {
             packed.transfer.push(&column.buffer());
             packed.message.push(&column);
+        }
+    }
+    if let Some(planes) = planes(answer) {
+        for plane in planes {
+            let plane = Uint8Array::from(plane.as_slice());
+            packed.transfer.push(&plane.buffer());
+            packed.message.push(&plane);
         }
     }
     packed
@@ -69,28 +77,48 @@ pub(crate) fn unpack<T: DeserializeOwned>(message: &Array) -> Result<(u64, T), F
 /// Where the other end sent something else: a bug.
 pub(crate) fn unpack_answer(message: &Array) -> Result<(u64, Answer), Failure> {
     let (id, mut answer) = unpack(message)?;
-    if let Answer::Raster(raster) = &mut answer {
-        fill(raster, message);
+    match &mut answer {
+        Answer::Raster(raster) | Answer::OtherRaster(raster) => fill(raster, message),
+        Answer::Panel(panel) => {
+            if let PanelAnswer::Ports(ports) = &mut **panel {
+                for (at, plane) in (2..).zip(&mut ports.planes) {
+                    *plane = bytes(message, at);
+                }
+            }
+        }
+        Answer::Matrix(matrix) => matrix.plane = bytes(message, 2),
+        _ => {}
     }
     Ok((id, answer))
 }
 
 fn fill(raster: &mut RasterAnswer, message: &Array) {
-    let bytes = |index| {
-        message
-            .get(index)
-            .dyn_into::<Uint8Array>()
-            .map(|it| it.to_vec())
-    };
-    raster.kinds = bytes(2).unwrap_or_default();
+    raster.kinds = bytes(message, 2);
     let kernels = message
         .get(3)
         .dyn_into::<Uint32Array>()
         .map(|it| it.to_vec());
     raster.kernels = kernels.unwrap_or_default();
-    raster.busy = bytes(4).unwrap_or_default();
-    raster.focused = bytes(5).unwrap_or_default();
-    raster.efficiency = bytes(6).unwrap_or_default();
+    raster.busy = bytes(message, 4);
+    raster.focused = bytes(message, 5);
+    raster.efficiency = bytes(message, 6);
+}
+
+/// The planes of a picture that travel beside its answer.
+fn planes(answer: &Answer) -> Option<&[Vec<u8>]> {
+    match answer {
+        Answer::Panel(panel) => match &**panel {
+            PanelAnswer::Ports(ports) => Some(&ports.planes),
+            _ => None,
+        },
+        Answer::Matrix(matrix) => Some(std::slice::from_ref(&matrix.plane)),
+        _ => None,
+    }
+}
+
+fn bytes(message: &Array, at: u32) -> Vec<u8> {
+    let column = message.get(at).dyn_into::<Uint8Array>();
+    column.map(|it| it.to_vec()).unwrap_or_default()
 }
 
 /// Ids stay far below 2^53.

@@ -3,6 +3,7 @@
 //! A lane has at most one question with the worker and one waiting; a newer question replaces the
 //! one that waits. Answers to questions of another profile are dropped.
 
+use super::panel::PanelAsked;
 use super::protocol::Request;
 
 /// Questions of one sort follow each other in one lane.
@@ -26,10 +27,30 @@ pub(crate) enum Lane {
     Query,
     /// The hash of the file.
     Hash,
+    /// Phases.
+    Phases,
+    /// Bytes of exchanges.
+    Traffic,
+    /// Exchange ports in view.
+    Ports,
+    /// Differences of two profiles.
+    Compare,
+    /// A chart.
+    Plot,
+    /// Opening a second profile.
+    Other,
+    /// The second profile's timeline.
+    OtherRaster,
+    /// Opening a package.
+    Package,
+    /// The memory of a tile.
+    Memory,
+    /// Who sends to whom.
+    Matrix,
 }
 
 impl Lane {
-    const COUNT: usize = 9;
+    const COUNT: usize = 19;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -43,6 +64,19 @@ impl Lane {
             Request::Hit(_) => Self::Hit,
             Request::Query(_) => Self::Query,
             Request::Hash => Self::Hash,
+            Request::PanelJson(_) => Self::Json,
+            Request::Panel(asked) => match asked {
+                PanelAsked::Phases(_) => Self::Phases,
+                PanelAsked::Traffic(_) => Self::Traffic,
+                PanelAsked::Ports(_) => Self::Ports,
+                PanelAsked::Compare(_) => Self::Compare,
+                PanelAsked::Plot(_) => Self::Plot,
+            },
+            Request::OpenOther(_) => Self::Other,
+            Request::OtherRaster(_) => Self::OtherRaster,
+            Request::OpenPackage(_) => Self::Package,
+            Request::Memory(_) => Self::Memory,
+            Request::Matrix(_) => Self::Matrix,
         }
     }
 }
@@ -82,6 +116,13 @@ impl Lanes {
             return None;
         }
         Some(self.send(lane, request))
+    }
+
+    /// Takes a question that does not wait: earlier ones of its lane become void.
+    pub(crate) fn ask_now(&mut self, request: Request) -> Numbered {
+        let lane = Lane::of(&request);
+        self.lanes[lane as usize].waiting = None;
+        self.send(lane, request)
     }
 
     /// Takes note of an answer. `None` where the question is void: drop the answer.

@@ -6,11 +6,19 @@
 
 pub(crate) mod answer;
 pub(crate) mod cause;
+pub(crate) mod compare;
 pub(crate) mod envelope;
 pub(crate) mod lanes;
+pub(crate) mod list;
+pub(crate) mod memory;
+pub(crate) mod panel;
+pub(crate) mod phases;
+pub(crate) mod plot;
+pub(crate) mod ports;
 pub(crate) mod protocol;
 pub(crate) mod read;
 pub(crate) mod spent;
 pub(crate) mod table;
+pub(crate) mod traffic;
 pub(crate) mod worker;
 pub(crate) mod worker_client;

@@ -7,6 +7,8 @@ use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
+use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
+use super::panel::{PanelAnswer, PanelAsked};
 use super::spent::{SpentAnswer, SpentAsked};
 use super::table::TableAnswer;
 use crate::state::view::{Colouring, Grouping, KindFilter};
@@ -48,6 +50,20 @@ pub(crate) enum Request {
     Query(Vec<(String, String)>),
     /// SHA-256 of the open file.
     Hash,
+    /// What a panel below the timeline shows.
+    Panel(PanelAsked),
+    /// The JSON behind a panel.
+    PanelJson(PanelAsked),
+    /// Opens a second profile beside the first one.
+    OpenOther(Source),
+    /// Opens a package, alone or beside a profile.
+    OpenPackage(Source),
+    /// The memory of a tile of the package.
+    Memory(MemoryAsked),
+    /// Who sends to whom, by the package.
+    Matrix(MatrixAsked),
+    /// The cells of the second profile's timeline.
+    OtherRaster(RasterAsked),
 }
 
 /// An answer of the worker.
@@ -73,6 +89,18 @@ pub(crate) enum Answer {
     Query(String),
     /// To [`Request::Hash`]: 64 lowercase hex digits.
     Hash(String),
+    /// To [`Request::Panel`].
+    Panel(Box<PanelAnswer>),
+    /// To [`Request::OpenOther`].
+    OtherOpened(Result<Box<Summary>, Failure>),
+    /// To [`Request::OpenPackage`], and to [`Request::Open`] of a package.
+    PackageOpened(Result<Box<PackageSummary>, Failure>),
+    /// To [`Request::Memory`].
+    Memory(Box<MemoryAnswer>),
+    /// To [`Request::Matrix`].
+    Matrix(MatrixAnswer),
+    /// To [`Request::OtherRaster`].
+    OtherRaster(RasterAnswer),
     /// The question has no answer.
     Failed(Failure),
 }
@@ -151,6 +179,8 @@ pub(crate) struct Summary {
     pub(crate) kernels: Vec<(u32, String)>,
     /// String id and name of every operation, in order of first use.
     pub(crate) operations: Vec<(u32, String)>,
+    /// Names of metadata, ascending.
+    pub(crate) metadata_names: Vec<String>,
 }
 
 impl Summary {
@@ -165,10 +195,12 @@ impl Summary {
 }
 
 /// Which rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableAsked {
     /// What a row stands for.
     pub(crate) by: Grouping,
+    /// Metadata name, where a row stands for one of its values.
+    pub(crate) key: String,
     /// Which samples count.
     pub(crate) kind: KindFilter,
     /// The clock in force.

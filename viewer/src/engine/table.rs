@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::protocol::TableAsked;
+use crate::browser::quoted;
+use crate::state::view::Grouping;
 
 /// A column: its JSON name, its heading, and what it means.
 pub(crate) struct Column {
@@ -19,67 +21,96 @@ pub(crate) struct Column {
     pub(crate) heading: &'static str,
     /// What the figure is.
     pub(crate) meaning: &'static str,
+    /// Whether it is shown before somebody asks for all figures.
+    pub(crate) is_usual: bool,
 }
 
-/// The columns in order.
-pub(crate) const COLUMNS: [Column; 11] = [
-    Column {
-        id: "name",
-        heading: "Kernel",
-        meaning: "What the samples of the row share",
-    },
-    Column {
-        id: "workCycles",
-        heading: "Tile cycles",
-        meaning: "Sum of all durations D",
-    },
-    Column {
-        id: "usefulUtilization",
-        heading: "Useful efficiency",
-        meaning: "U/D: useful work over the measured cycles that have an estimate",
-    },
-    Column {
-        id: "workCycleFraction",
-        heading: "Work cycles (P/D)",
-        meaning: "P/D: physical work over the measured cycles that have an estimate",
-    },
-    Column {
-        id: "workLaneOccupancy",
-        heading: "Lane occupancy",
-        meaning: "U/P: useful work over physical work",
-    },
-    Column {
-        id: "coverage",
-        heading: "Coverage",
-        meaning: "Measured cycles with an estimate over all measured cycles",
-    },
-    Column {
-        id: "deviceUsefulUtilization",
-        heading: "Device useful",
-        meaning: "U over the time in which the row ran on any tile × all profiled tiles; \
-                  ≥ where some samples have no estimate",
-    },
-    Column {
-        id: "sampleCount",
-        heading: "Samples",
-        meaning: "Samples of the row",
-    },
-    Column {
-        id: "p50Cycles",
-        heading: "p50",
-        meaning: "Median duration in cycles",
-    },
-    Column {
-        id: "p95Cycles",
-        heading: "p95",
-        meaning: "95th percentile of durations in cycles",
-    },
-    Column {
-        id: "maximumCycles",
-        heading: "Max",
-        meaning: "Longest duration in cycles",
-    },
+/// The columns in order: those that are usually shown, then the rest.
+pub(crate) const COLUMNS: [Column; 22] = [
+    Column::usual("name", "Kernel", "What the samples of the row share"),
+    Column::usual("workCycles", "Tile cycles", "Sum of all durations D"),
+    Column::usual(
+        "usefulUtilization",
+        "Useful efficiency",
+        "U/D: useful work over the measured cycles that have an estimate",
+    ),
+    Column::usual(
+        "workCycleFraction",
+        "Work cycles (P/D)",
+        "P/D: physical work over the measured cycles that have an estimate",
+    ),
+    Column::usual(
+        "workLaneOccupancy",
+        "Lane occupancy",
+        "U/P: useful work over physical work",
+    ),
+    Column::usual(
+        "coverage",
+        "Coverage",
+        "Measured cycles with an estimate over all measured cycles",
+    ),
+    Column::usual(
+        "deviceUsefulUtilization",
+        "Device useful",
+        "U over the time in which the row ran on any tile × all profiled tiles; \
+         ≥ where some samples have no estimate",
+    ),
+    Column::usual("sampleCount", "Samples", "Samples of the row"),
+    Column::usual("p50Cycles", "p50", "Median duration in cycles"),
+    Column::usual("p95Cycles", "p95", "95th percentile of durations in cycles"),
+    Column::usual("maximumCycles", "Max", "Longest duration in cycles"),
+    Column::more("meanCycles", "Mean", "Mean duration in cycles"),
+    Column::more(
+        "phaseCycles",
+        "Phase cycles",
+        "Sum over phases of the longest tile",
+    ),
+    Column::more(
+        "timelineCycles",
+        "Timeline cycles",
+        "Length of the union of the intervals over all tiles",
+    ),
+    Column::more(
+        "averageActiveTiles",
+        "Active tiles",
+        "Tile cycles over phase cycles",
+    ),
+    Column::more("tileCount", "Tiles", "Tiles that take part"),
+    Column::more("phaseCount", "Phases", "Phases that take part"),
+    Column::more("usefulCycles", "Useful U", "Useful work in issue-cycles"),
+    Column::more(
+        "physicalWorkCycles",
+        "Physical P",
+        "Physical work in issue-cycles",
+    ),
+    Column::more(
+        "estimatedWorkCycles",
+        "Estimated D",
+        "Measured cycles of samples with an estimate",
+    ),
+    Column::more("firstOffset", "First", "First cycle"),
+    Column::more("lastOffset", "Last", "One past the last cycle"),
 ];
+
+impl Column {
+    const fn usual(id: &'static str, heading: &'static str, meaning: &'static str) -> Self {
+        Self {
+            id,
+            heading,
+            meaning,
+            is_usual: true,
+        }
+    }
+
+    const fn more(id: &'static str, heading: &'static str, meaning: &'static str) -> Self {
+        Self {
+            id,
+            heading,
+            meaning,
+            is_usual: false,
+        }
+    }
+}
 
 /// The rows, in the order of the query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,13 +144,13 @@ pub(crate) struct Cell {
 }
 
 /// The query behind a table: `profile-query --group-by BY --kind KIND --clock CLOCK --limit 0`.
-pub(crate) fn to_query(asked: TableAsked) -> Query {
+pub(crate) fn to_query(asked: &TableAsked) -> Query {
     let filter = Filter {
         kind: asked.kind.to_query(),
         ..Filter::default()
     };
     Query {
-        group_by: asked.by.to_query(),
+        group_by: asked.by.to_query(&asked.key),
         filter,
         clock: asked.clock,
         limit: 0,
@@ -128,13 +159,20 @@ pub(crate) fn to_query(asked: TableAsked) -> Query {
 }
 
 /// The same query as a command.
-pub(crate) fn to_command(asked: TableAsked, file: &str) -> String {
+pub(crate) fn to_command(asked: &TableAsked, file: &str) -> String {
     let kind = match asked.kind.to_query() {
         Some(kind) => format!(" --kind {}", kind.name()),
         None => String::new(),
     };
+    let key = match asked.by {
+        Grouping::Metadata => format!(" --metadata-key {}", quoted(&asked.key)),
+        _ => String::new(),
+    };
     let (by, clock) = (asked.by.name(), asked.clock.name());
-    format!("ipu-stack profile-query {file} --group-by {by}{kind} --clock {clock} --limit 0 --json")
+    let file = quoted(file);
+    format!(
+        "ipu-stack profile-query {file} --group-by {by}{key}{kind} --clock {clock} --limit 0 --json"
+    )
 }
 
 /// Rows of a query's answer.
@@ -192,6 +230,21 @@ fn figure(id: &str, name: &str, measures: &Measures) -> String {
         "p50Cycles" => text::cycles(measures.p50),
         "p95Cycles" => text::cycles(measures.p95),
         "maximumCycles" => text::cycles(measures.maximum),
+        "meanCycles" => decimal(measures.mean()),
+        "phaseCycles" => text::cycles(measures.phase_cycles),
+        "timelineCycles" => text::cycles(measures.timeline_cycles),
+        "averageActiveTiles" => decimal(measures.average_active_tiles()),
+        "tileCount" => text::count(measures.tile_count),
+        "phaseCount" => text::count(measures.phase_count),
+        "usefulCycles" => text::work(measures.useful()),
+        "physicalWorkCycles" => text::work(measures.physical()),
+        "estimatedWorkCycles" => text::cycles(measures.estimated_cycles),
+        "firstOffset" => text::count(measures.first_offset),
+        "lastOffset" => text::count(measures.last_offset),
         other => unreachable!("the table has no column {other}"),
     }
+}
+
+fn decimal(figure: Option<f64>) -> String {
+    figure.map_or_else(|| text::UNAVAILABLE.to_owned(), |it| text::decimal(it, 1))
 }

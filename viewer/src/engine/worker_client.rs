@@ -77,6 +77,21 @@ impl WorkerClient {
         }
     }
 
+    /// Opens a second profile beside the first one, in the same worker.
+    pub(crate) fn open_other(&self, source: Source, file: Option<&Blob>) {
+        self.open_beside(Request::OpenOther(source), file);
+    }
+
+    /// Opens a package beside the profile, in the same worker.
+    pub(crate) fn open_package(&self, source: Source, file: Option<&Blob>) {
+        self.open_beside(Request::OpenPackage(source), file);
+    }
+
+    fn open_beside(&self, request: Request, file: Option<&Blob>) {
+        let numbered = self.inner.lanes.borrow_mut().ask_now(request);
+        self.post(&numbered, file);
+    }
+
     /// Asks about the open profile.
     pub(crate) fn ask(&self, request: Request) {
         let numbered = self.inner.lanes.borrow_mut().ask(request);

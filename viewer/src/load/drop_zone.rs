@@ -3,9 +3,16 @@
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
-use web_sys::DragEvent;
+use web_sys::{DragEvent, Element};
 
 use crate::state::actions::use_app;
+
+/// Whether a drop is on the part of the page that takes a second profile.
+fn is_beside(event: &DragEvent) -> bool {
+    let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+    let beside = target.and_then(|it| it.closest("[data-drop=beside]").ok().flatten());
+    beside.is_some()
+}
 
 /// Takes drops from the whole window and shows that it would.
 #[component]
@@ -43,8 +50,13 @@ pub(crate) fn DropZone() -> impl IntoView {
         let files = event
             .and_then(DragEvent::data_transfer)
             .and_then(|it| it.files());
-        if let Some(file) = files.and_then(|files| files.get(0)) {
-            app.open_file(&file);
+        let Some(file) = files.and_then(|files| files.get(0)) else {
+            return;
+        };
+        if event.is_some_and(is_beside) {
+            app.open_other_file(&file);
+        } else {
+            app.open_dropped(&file);
         }
     })
     .forget();

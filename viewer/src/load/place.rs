@@ -51,6 +51,14 @@ impl Place {
         }
     }
 
+    /// The place that a link names inside another one: a path of this server or an address.
+    pub(crate) fn of_link(link: &str, origin: &str) -> Self {
+        match Self::parse(link, "", origin) {
+            Self::Landing => Self::from_url(link, origin),
+            place => place,
+        }
+    }
+
     /// Path and query that lead here again.
     pub(crate) fn link(&self) -> String {
         match self {

@@ -15,7 +15,9 @@ pub(crate) fn Header() -> impl IntoView {
     let name = move || {
         app.load.with(|load| match load {
             LoadState::Empty => String::new(),
-            LoadState::Loading { name, .. } | LoadState::Failed { name, .. } => name.clone(),
+            LoadState::Loading { name, .. }
+            | LoadState::Package { name }
+            | LoadState::Failed { name, .. } => name.clone(),
             LoadState::Ready(summary) => summary.name.clone(),
         })
     };

@@ -7,9 +7,12 @@ use leptos::prelude::*;
 use crate::browser;
 use crate::engine::protocol::Request;
 use crate::engine::table::{self, COLUMNS, Column, Row};
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::{Grouping, KindFilter};
+
+/// Before a metadata name in the menu.
+const METADATA: &str = "key=";
 
 /// Figures whose share is drawn behind them.
 const BARS: [&str; 4] = [
@@ -48,6 +51,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
             "pending"
         }
     };
+    let heading = |column| view! { <Heading column/> };
     view! {
         <section class="figures" data-testid="kernel-table" data-panel data-state=state>
             <TableControls/>
@@ -55,13 +59,19 @@ pub(crate) fn KernelTable() -> impl IntoView {
             <div class="scroll" tabindex="0" role="region" aria-label="Figures">
                 <table aria-rowcount=count>
                     <thead><tr>
-                        {COLUMNS.iter().map(|column| view! { <Heading column/> }).collect_view()}
+                        {move || columns(app).map(heading).collect_view()}
                     </tr></thead>
                     <tbody><Rows/></tbody>
                 </table>
             </div>
         </section>
     }
+}
+
+/// The columns that are shown.
+fn columns(app: App) -> impl Iterator<Item = &'static Column> {
+    let all = app.view.with(|view| view.panels.all_figures);
+    COLUMNS.iter().filter(move |it| all || it.is_usual)
 }
 
 #[component]
@@ -83,38 +93,16 @@ fn TableControls() -> impl IntoView {
             .load
             .with_untracked(|load| load.summary().map(|it| it.name.clone()));
         if let Some((asked, name)) = derived.table_asked.get_untracked().zip(name) {
-            browser::copy(&table::to_command(asked, &name));
+            browser::copy(&table::to_command(&asked, &name));
             copied.set(true);
         }
     };
-    let group = move |event| {
-        let by = Grouping::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.by = by);
-    };
-    let filter = move |event| {
-        let kind = KindFilter::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.kind = kind);
-    };
-    let is_by = move |by| move || app.view.with(|view| view.by == by);
-    let is_kind = move |kind| move || app.view.with(|view| view.kind == kind);
     view! {
         <div class="controls">
             <h2>"Where the cycles went"</h2>
-            <label class="choice">"by"
-                <select data-testid="group-by" on:change=group>
-                    {Grouping::ALL.map(|it| view! {
-                        <option value=it.name() prop:selected=is_by(it)>{it.name()}</option>
-                    }).collect_view()}
-                </select>
-            </label>
-            <label class="choice">"of"
-                <select data-testid="kind" on:change=filter>
-                    {KindFilter::ALL.map(|it| view! {
-                        <option value=it.name() prop:selected=is_kind(it)>{it.name()}</option>
-                    }).collect_view()}
-                </select>
-            </label>
+            <Choices/>
             <Find/>
+            <AllFigures/>
             <span class="hint">"the whole run, whatever is in view"</span>
             <button type="button" class="quiet" data-testid="copy-command" on:click=copy
                 title="Copy the command that prints the same figures as JSON">
@@ -125,6 +113,96 @@ fn TableControls() -> impl IntoView {
                 {move || if app.copied.get() { "JSON copied" } else { "Copy JSON" }}
             </button>
         </div>
+    }
+}
+
+/// What a row stands for, and which samples count.
+#[component]
+fn Choices() -> impl IntoView {
+    let app = use_app();
+    let group = move |event| {
+        let value = event_target_value(&event);
+        app.change_view(|view| match value.strip_prefix(METADATA) {
+            Some(key) => {
+                view.by = Grouping::Metadata;
+                key.clone_into(&mut view.panels.key);
+            }
+            None => {
+                view.by = Grouping::from_name(&value).unwrap_or_default();
+                view.panels.key.clear();
+            }
+        });
+    };
+    let filter = move |event| {
+        let kind = KindFilter::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.kind = kind);
+    };
+    let is_by = move |by| move || app.view.with(|view| view.by == by);
+    let plain = Grouping::ALL
+        .into_iter()
+        .filter(|it| *it != Grouping::Metadata);
+    let is_kind = move |kind| move || app.view.with(|view| view.kind == kind);
+    view! {
+        <label class="choice">"by"
+            <select data-testid="group-by" on:change=group>
+                {plain.map(|it| view! {
+                    <option value=it.name() prop:selected=is_by(it)>{it.name()}</option>
+                }).collect_view()}
+                <MetadataNames/>
+            </select>
+        </label>
+        <label class="choice">"of"
+            <select data-testid="kind" on:change=filter>
+                {KindFilter::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is_kind(it)>{it.name()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+/// Shows every figure of the query, or the usual ones.
+#[component]
+fn AllFigures() -> impl IntoView {
+    let app = use_app();
+    let is_on = move || app.view.with(|view| view.panels.all_figures);
+    let press = move |_| {
+        app.change_view(|view| view.panels.all_figures = !view.panels.all_figures);
+    };
+    view! {
+        <button type="button" class="quiet" data-testid="all-figures"
+            aria-pressed=move || is_on().to_string()
+            title="Every figure of the query, or the usual ones" on:click=press>
+            "All figures"
+        </button>
+    }
+}
+
+/// The names of metadata that rows can stand for.
+#[component]
+fn MetadataNames() -> impl IntoView {
+    let app = use_app();
+    let names = move || {
+        let summary = app.load.with(|load| load.summary().cloned());
+        summary
+            .map(|it| it.metadata_names.clone())
+            .unwrap_or_default()
+    };
+    let option = move |name: String| {
+        let value = format!("{METADATA}{name}");
+        let label = name.clone();
+        let is_chosen = move || {
+            app.view
+                .with(|view| view.by == Grouping::Metadata && view.panels.key == name)
+        };
+        view! { <option value=value prop:selected=is_chosen>{label}</option> }
+    };
+    view! {
+        <Show when=move || !names().is_empty()>
+            <optgroup label="metadata">
+                {move || names().into_iter().map(option).collect_view()}
+            </optgroup>
+        </Show>
     }
 }
 
@@ -241,20 +319,27 @@ fn TableRow(
         None => view! { <span class="row-label">{label}</span> }.into_any(),
     };
     let name_raw = row.cells.first().map(|it| it.raw.clone());
-    let cells = COLUMNS
-        .iter()
-        .zip(&row.cells)
-        .skip(1)
-        .map(|(column, cell)| cell_view(column, cell));
+    let figures = StoredValue::new(row.cells.clone());
+    let cells = move || figures.with_value(|cells| cells_view(app, cells));
     view! {
         <tr data-testid="kernel-row" data-name=name class:focused=is_focused on:click=move |event| {
             // The button inside has its own click.
             if !browser::is_inside_button(&event) { press(event) }
         }>
             <th scope="row" data-column="name" data-raw=name_raw>{heading}</th>
-            {cells.collect_view()}
+            {cells}
         </tr>
     }
+}
+
+/// The cells of the columns that are shown.
+fn cells_view(app: App, cells: &[table::Cell]) -> impl IntoView + use<> {
+    let all = app.view.with(|view| view.panels.all_figures);
+    let shown = COLUMNS.iter().zip(cells).skip(1);
+    let shown = shown.filter(|(column, _)| all || column.is_usual);
+    shown
+        .map(|(column, cell)| cell_view(column, cell))
+        .collect_view()
 }
 
 fn cell_view(column: &'static Column, cell: &table::Cell) -> impl IntoView + use<> {

@@ -4,8 +4,13 @@
 use leptos::prelude::*;
 
 use super::chip_map::ChipMap;
+use super::compare::Compare;
+use super::exchange::Exchange;
 use super::in_view::InView;
 use super::kernel_table::KernelTable;
+use super::memory::Memory;
+use super::phases::Phases;
+use super::plots::Plots;
 use crate::state::actions::use_app;
 use crate::state::view::Lower;
 
@@ -27,9 +32,33 @@ pub(crate) fn LowerPanel() -> impl IntoView {
         Lower::Figures => view! { <KernelTable/> }.into_any(),
         Lower::InView => view! { <InView/> }.into_any(),
         Lower::Chip => view! { <ChipMap/> }.into_any(),
+        Lower::Phases => view! { <Phases/> }.into_any(),
+        Lower::Exchange => view! { <Exchange/> }.into_any(),
+        Lower::Compare => view! { <Compare/> }.into_any(),
+        Lower::Plots => view! { <Plots/> }.into_any(),
+        Lower::Memory => view! { <Memory/> }.into_any(),
     };
+    open_what_links_name();
     view! {
         <nav class="tabs" aria-label="Below the timeline">{Lower::ALL.map(tab)}</nav>
         {panel}
     }
+}
+
+/// A link names what is to be opened beside the profile, and so do back and forward.
+fn open_what_links_name() {
+    let app = use_app();
+    let wanted = Memo::new(move |_| {
+        app.view
+            .with(|view| (view.panels.compare.clone(), view.panels.package.clone()))
+    });
+    Effect::new(move |_| {
+        let (compare, package) = wanted.get();
+        if let Some(address) = compare {
+            app.open_other_place(&address);
+        }
+        if let Some(address) = package {
+            app.open_package_place(&address);
+        }
+    });
 }

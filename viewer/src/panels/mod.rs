@@ -1,7 +1,13 @@
 //! Everything around the canvas: markup and wiring, no computation.
 
+mod asked;
 pub(crate) mod banner;
+mod beside;
 pub(crate) mod chip_map;
+mod compare;
+mod data_table;
+mod exchange;
+mod facts;
 pub(crate) mod header;
 pub(crate) mod help;
 pub(crate) mod in_view;
@@ -9,6 +15,10 @@ pub(crate) mod kernel_table;
 pub(crate) mod landing;
 pub(crate) mod legend;
 pub(crate) mod lower;
+mod matrix;
+pub(crate) mod memory;
+mod phases;
+mod plots;
 mod spent;
 pub(crate) mod summary;
 pub(crate) mod toolbar;

@@ -22,11 +22,14 @@ pub(crate) fn SummaryPanel() -> impl IntoView {
             .unwrap_or_default()
     };
     let badges = move || {
+        let is_overview = app
+            .raster
+            .with(|it| it.as_ref().is_some_and(|it| it.from_overview));
         let table = app.table.get();
         let summary = app.load.with(|load| load.summary().cloned());
         let clock = app.view.with(|view| view.clock);
         summary
-            .map(|it| badges(&it, clock, table.as_deref()))
+            .map(|it| badges(&it, clock, table.as_deref(), is_overview))
             .unwrap_or_default()
     };
     view! {
@@ -159,7 +162,12 @@ impl Badge {
     }
 }
 
-fn badges(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Badge> {
+fn badges(
+    summary: &Summary,
+    clock: ClockKind,
+    table: Option<&TableAnswer>,
+    is_overview: bool,
+) -> Vec<Badge> {
     let mut badges = vec![origin(summary.simulated)];
     if !summary.target.is_empty() {
         let target = summary.target.as_str();
@@ -190,11 +198,33 @@ fn badges(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> V
         let meaning = "The file has no end: what was written before is shown, the rest is missing";
         badges.push(Badge::new("truncated", text, meaning).warning());
     }
+    badges.extend(missing_tiles(summary));
+    if is_overview {
+        let meaning = "The picture is the file's own overview, coarser than the screen; zooming in \
+                       or reading the whole file makes it exact";
+        badges.push(Badge::new("overview", "sampled overview", meaning).warning());
+    }
     if table.is_some_and(is_partly_covered) {
         let meaning = "Some samples of the table have no work estimate; ≥ marks lower bounds";
         badges.push(Badge::new("partial-coverage", "partial coverage", meaning).warning());
     }
     badges
+}
+
+/// Tiles of the machines that profiles name.
+const MACHINES: [(&str, u32); 1] = [("ipu21", 1_472)];
+
+fn missing_tiles(summary: &Summary) -> Option<Badge> {
+    let machine = MACHINES.iter().find(|it| it.0 == summary.target)?;
+    let (found, all) = (summary.tiles.count(), machine.1);
+    let text = format!(
+        "{} of {} tiles",
+        text::count(found.into()),
+        text::count(all.into())
+    );
+    let meaning = "Not every tile of the machine was profiled; figures of the device count the \
+                   profiled ones";
+    (found < all).then(|| Badge::new("missing-tiles", text, meaning).warning())
 }
 
 fn origin(simulated: Option<bool>) -> Badge {
@@ -225,7 +255,7 @@ mod tests {
     use super::*;
 
     fn ids(summary: &Summary, clock: ClockKind) -> Vec<&'static str> {
-        badges(summary, clock, None)
+        badges(summary, clock, None, false)
             .into_iter()
             .map(|badge| badge.id)
             .collect()
@@ -256,6 +286,15 @@ mod tests {
             ]
         );
         assert!(!ids(&unusual, ClockKind::Shared).contains(&"cropped"));
+        let of_machine = |tiles: u32| Summary {
+            target: "ipu21".to_owned(),
+            tiles: crate::engine::protocol::TileNames {
+                physical: (0..tiles).collect(),
+            },
+            ..Summary::default()
+        };
+        assert!(ids(&of_machine(64), ClockKind::Shared).contains(&"missing-tiles"));
+        assert!(!ids(&of_machine(1_472), ClockKind::Shared).contains(&"missing-tiles"));
     }
 
     #[test]

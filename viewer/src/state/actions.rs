@@ -5,11 +5,13 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use web_sys::{Blob, File};
 
+use super::answers::{Beside, PanelAnswers};
 use super::load::LoadState;
 use super::url::Fragment;
-use super::view::ViewState;
+use super::view::{Lower, ViewState};
 use crate::browser;
 use crate::engine::cause::Failure;
+use crate::engine::memory::PackageSummary;
 use crate::engine::protocol::{
     Answer, HitAnswer, Progress, RasterAnswer, Request, Source, StripAnswer, Summary,
 };
@@ -44,6 +46,10 @@ pub(crate) struct App {
     pub(crate) sha: RwSignal<Option<String>>,
     /// SHA-256 of the local file that the link asks for.
     pub(crate) wanted_sha: RwSignal<Option<String>>,
+    /// The newest answers of the panels.
+    pub(crate) panels: PanelAnswers,
+    /// The cycle under the pointer of whichever timeline it is over.
+    pub(crate) cursor: RwSignal<Option<u64>>,
     /// Whether the JSON of the table was put on the clipboard.
     pub(crate) copied: RwSignal<bool>,
     /// Whether the help is shown.
@@ -71,6 +77,8 @@ impl App {
             trouble: RwSignal::default(),
             sha: RwSignal::default(),
             wanted_sha: RwSignal::default(),
+            panels: PanelAnswers::default(),
+            cursor: RwSignal::default(),
             copied: RwSignal::new(false),
             help: RwSignal::new(false),
             place: StoredValue::default(),
@@ -79,6 +87,43 @@ impl App {
         };
         client.set_on_answer(move |answer| app.take(answer));
         app
+    }
+
+    /// Opens a package of this computer beside the open profile.
+    pub(crate) fn open_package_file(self, file: &File) {
+        self.change_view(|view| {
+            view.panels.package = None;
+            view.lower = Lower::Memory;
+        });
+        self.open_package(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens the package that an address names beside the open profile, unless it is there
+    /// already.
+    pub(crate) fn open_package_place(self, address: &str) {
+        if !self.panels.is_news(1, address) {
+            return;
+        }
+        let place = Place::of_link(address, &browser::origin());
+        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
+            self.open_package(Source::Address { url }, place.label(), None);
+        }
+    }
+
+    fn open_package(self, source: Source, name: String, file: Option<&Blob>) {
+        self.panels.package.set(Beside::Loading { name });
+        self.client
+            .with_value(|client| client.open_package(source, file));
+    }
+
+    /// Opens a dropped file: a package beside the open profile, where there is one.
+    pub(crate) fn open_dropped(self, file: &File) {
+        let has_profile = self.load.with_untracked(|load| load.summary().is_some());
+        if has_profile && file.name().ends_with(".ipuexe") {
+            self.open_package_file(file);
+        } else {
+            self.open_file(file);
+        }
     }
 
     /// Opens a file of this computer. The view of the profile before would mislead; a link that
@@ -146,6 +191,35 @@ impl App {
         self.hit.set(None);
         self.trouble.set(None);
         self.sha.set(None);
+        self.panels.forget();
+    }
+
+    /// Opens a file of this computer beside the open profile, to compare the two.
+    pub(crate) fn open_other_file(self, file: &File) {
+        self.change_view(|view| {
+            view.panels.compare = None;
+            view.lower = Lower::Compare;
+        });
+        self.open_other(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens what an address names beside the open profile, unless it is there already.
+    pub(crate) fn open_other_place(self, address: &str) {
+        if !self.panels.is_news(0, address) {
+            return;
+        }
+        let place = Place::of_link(address, &browser::origin());
+        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
+            self.open_other(Source::Address { url }, place.label(), None);
+        }
+    }
+
+    fn open_other(self, source: Source, name: String, file: Option<&Blob>) {
+        self.panels.compare.set(None);
+        self.panels.other_raster.set(None);
+        self.panels.other.set(Beside::Loading { name });
+        self.client
+            .with_value(|client| client.open_other(source, file));
     }
 
     /// Asks the worker about the open profile.
@@ -170,6 +244,13 @@ impl App {
         };
         self.theme.set(other);
         browser::remember_theme(other);
+    }
+
+    /// The pointer is over a cycle of a timeline, or over none.
+    pub(crate) fn point(self, cycle: Option<u64>) {
+        if self.cursor.with_untracked(|old| *old != cycle) {
+            self.cursor.set(cycle);
+        }
     }
 
     /// The pointer left the timeline.
@@ -202,6 +283,14 @@ impl App {
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
             Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
+            Answer::Panel(answer) => self.panels.take(*answer),
+            Answer::OtherOpened(opened) => self.panels.take_other(opened.map(|it| *it)),
+            Answer::OtherRaster(raster) => {
+                self.panels.other_raster.set(Some(Arc::new(raster)));
+            }
+            Answer::PackageOpened(opened) => self.package_opened(opened.map(|it| *it)),
+            Answer::Memory(memory) => self.panels.memory.set(Some(Arc::new(*memory))),
+            Answer::Matrix(matrix) => self.panels.matrix.set(Some(Arc::new(matrix))),
             // Asked by scripts that talk to a worker of their own.
             Answer::Query(_) => {}
             Answer::Hash(sha) => {
@@ -214,6 +303,17 @@ impl App {
                 self.sha.set(Some(sha));
             }
             Answer::Failed(failure) => self.failed(failure),
+        }
+    }
+
+    fn package_opened(self, opened: Result<PackageSummary, Failure>) {
+        let loading = self.load.with_untracked(|load| match load {
+            LoadState::Loading { name, .. } => Some(name.clone()),
+            _ => None,
+        });
+        self.panels.take_package(opened);
+        if let Some(name) = loading {
+            self.load.set(LoadState::Package { name });
         }
     }
 

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::actions::App;
 use super::rows;
-use super::view::{Span, TileIds, ViewState};
+use super::view::{Grouping, Span, TileIds, ViewState};
 use crate::engine::protocol::{Summary, TableAsked};
 use crate::theme::KernelHues;
 use crate::timeline::colour::Ink;
@@ -57,6 +57,10 @@ impl Derived {
             let is_open = app.load.with(|load| load.summary().is_some());
             let asked = app.view.with(|it| TableAsked {
                 by: it.by,
+                key: match it.by {
+                    Grouping::Metadata => it.panels.key.clone(),
+                    _ => String::new(),
+                },
                 kind: it.kind,
                 clock: it.clock,
             });

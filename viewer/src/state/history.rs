@@ -62,7 +62,7 @@ fn write_on_change(app: App) {
         let link = link(app, &view);
         // Dropping a timeout cancels it.
         pending.set_value(None);
-        if app.load.with(|load| load.summary().is_none()) {
+        if app.load.with(|load| !load.is_open()) {
             written.set_value(None);
             return;
         }

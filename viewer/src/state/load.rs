@@ -20,6 +20,11 @@ pub(crate) enum LoadState {
     },
     /// The profile is open.
     Ready(Arc<Summary>),
+    /// A package is open, without a profile.
+    Package {
+        /// Its name.
+        name: String,
+    },
     /// The profile could not be opened.
     Failed {
         /// What was to be opened.
@@ -36,8 +41,14 @@ impl LoadState {
             Self::Empty => "empty",
             Self::Loading { .. } => "loading",
             Self::Ready(_) => "ready",
+            Self::Package { .. } => "package",
             Self::Failed { .. } => "failed",
         }
+    }
+
+    /// Whether a profile or a package is open.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self, Self::Ready(_) | Self::Package { .. })
     }
 
     /// The summary of the open profile.

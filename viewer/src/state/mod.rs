@@ -3,9 +3,12 @@
 //! [`derived`].
 
 pub(crate) mod actions;
+pub(crate) mod answers;
 pub(crate) mod derived;
 pub(crate) mod history;
+pub(crate) mod listed;
 pub(crate) mod load;
+pub(crate) mod panels;
 pub(crate) mod rows;
 pub(crate) mod url;
 pub(crate) mod view;

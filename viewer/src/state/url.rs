@@ -1,7 +1,8 @@
 //! The fragment of the address ⇄ [`ViewState`].
 //!
-//! `#v=1&clock=&t=a-b&tiles=&by=&kernel=&kind=&sort=&find=&colour=&view=&map=`: integers in
-//! cycles, names percent-encoded.
+//! `#v=1&clock=&t=a-b&tiles=&by=&kernel=&kind=&sort=&find=&colour=&view=&map=`, then what the
+//! panels add (`panels.rs`): `&order=&plot=&pairs=&compare=&package=&tile=&key=&columns=`. Integers
+//! in cycles, names percent-encoded.
 //! Keys that are not ours are kept in order; a value that cannot be read leaves the default. Under
 //! an unknown `v` our keys may mean something else: they are dropped, and the profile opens all the
 //! same.
@@ -75,7 +76,7 @@ fn read_key(view: &mut ViewState, key: &str, value: &str) -> bool {
         "view" => view.lower = Lower::from_name(value).unwrap_or_default(),
         "map" => view.metric = Metric::from_name(value).unwrap_or_default(),
         "colour" => view.colour = Colouring::from_name(value).unwrap_or_default(),
-        _ => return false,
+        _ => return view.panels.read_key(key, value),
     }
     true
 }
@@ -123,6 +124,9 @@ pub(crate) fn format(fragment: &Fragment) -> String {
     }
     if view.metric != defaults.metric {
         push("map", view.metric.name());
+    }
+    for (key, value) in view.panels.pairs_of_link() {
+        push(key, &value);
     }
     if let Some(sha) = sha {
         push("sha", sha);

@@ -9,6 +9,8 @@ use analytics::profile::SampleKind;
 use analytics::query::GroupBy;
 use serde::{Deserialize, Serialize};
 
+use super::panels::PanelState;
+
 /// A half-open range of cycles on the clock in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -48,21 +50,24 @@ pub(crate) enum Grouping {
     Tile,
     /// A sample kind.
     Kind,
+    /// A value of a metadata name.
+    Metadata,
 }
 
 impl Grouping {
     /// All groupings, in the order of the menu.
-    pub(crate) const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Kernel,
         Self::Operation,
         Self::Phase,
         Self::Tile,
         Self::Kind,
+        Self::Metadata,
     ];
 
     /// The name in links and in `profile-query --group-by`.
     pub(crate) fn name(self) -> &'static str {
-        self.to_query().name()
+        self.to_query("").name()
     }
 
     /// The heading of the first column.
@@ -73,17 +78,19 @@ impl Grouping {
             Self::Phase => "Phase",
             Self::Tile => "Tile",
             Self::Kind => "Kind",
+            Self::Metadata => "Value",
         }
     }
 
-    /// The grouping of a query.
-    pub(crate) const fn to_query(self) -> GroupBy {
+    /// The grouping of a query; `key` is the metadata name.
+    pub(crate) fn to_query(self, key: &str) -> GroupBy {
         match self {
             Self::Kernel => GroupBy::Kernel,
             Self::Operation => GroupBy::Operation,
             Self::Phase => GroupBy::Phase,
             Self::Tile => GroupBy::Tile,
             Self::Kind => GroupBy::Kind,
+            Self::Metadata => GroupBy::Metadata(key.to_owned()),
         }
     }
 
@@ -244,11 +251,30 @@ pub(crate) enum Lower {
     InView,
     /// The chip as a map.
     Chip,
+    /// Barriers and the critical path.
+    Phases,
+    /// Exchange ports and bytes.
+    Exchange,
+    /// Another profile beside this one.
+    Compare,
+    /// Charts.
+    Plots,
+    /// Memory of the package's tiles.
+    Memory,
 }
 
 impl Lower {
     /// All choices, in the order of the buttons.
-    pub(crate) const ALL: [Self; 3] = [Self::Figures, Self::InView, Self::Chip];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Figures,
+        Self::InView,
+        Self::Chip,
+        Self::Phases,
+        Self::Exchange,
+        Self::Compare,
+        Self::Plots,
+        Self::Memory,
+    ];
 
     /// The name in links.
     pub(crate) const fn name(self) -> &'static str {
@@ -256,6 +282,11 @@ impl Lower {
             Self::Figures => "figures",
             Self::InView => "in-view",
             Self::Chip => "chip",
+            Self::Phases => "phases",
+            Self::Exchange => "exchange",
+            Self::Compare => "compare",
+            Self::Plots => "plots",
+            Self::Memory => "memory",
         }
     }
 
@@ -265,6 +296,11 @@ impl Lower {
             Self::Figures => "Whole run",
             Self::InView => "In view",
             Self::Chip => "Chip map",
+            Self::Phases => "Phases",
+            Self::Exchange => "Exchange",
+            Self::Compare => "Compare",
+            Self::Plots => "Plots",
+            Self::Memory => "Memory",
         }
     }
 
@@ -276,6 +312,11 @@ impl Lower {
             Self::Chip => {
                 "The physical grid of tiles, coloured by a figure over the cycles in view"
             }
+            Self::Phases => "Who arrives last at each barrier, who waits, what balance would save",
+            Self::Exchange => "When tiles send and receive, bytes a cycle, hottest receivers",
+            Self::Compare => "This profile against another one",
+            Self::Plots => "Charts, as SVG, PNG and data",
+            Self::Memory => "SRAM of each tile over the schedule, from the package",
         }
     }
 
@@ -364,6 +405,8 @@ pub(crate) struct ViewState {
     pub(crate) lower: Lower,
     /// What the map of the chip shows.
     pub(crate) metric: Metric,
+    /// What the other panels show.
+    pub(crate) panels: PanelState,
 }
 
 impl ViewState {

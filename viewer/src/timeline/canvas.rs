@@ -1,7 +1,7 @@
 //! The browser's canvas as a [`Surface`]: the only file that touches its drawing context.
 
 use wasm_bindgen::{Clamped, JsCast as _};
-use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, ImageData};
+use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement, HtmlImageElement, ImageData};
 
 use super::layout::Size;
 use super::scene::{Anchor, Bitmap, Colour, Rect};
@@ -131,6 +131,25 @@ impl Surface for CanvasSurface {
         });
         let _ = self.context.fill_text(text, at.0, at.1);
     }
+}
+
+/// A picture as pixels, `ratio` of them for each CSS pixel.
+pub(crate) fn rasterised(
+    image: &HtmlImageElement,
+    size: (u32, u32),
+    ratio: f64,
+) -> Option<HtmlCanvasElement> {
+    let element = image.owner_document()?.create_element("canvas").ok()?;
+    let canvas: HtmlCanvasElement = element.dyn_into().ok()?;
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
+    canvas.set_width(device(width, ratio));
+    canvas.set_height(device(height, ratio));
+    let context = context(&canvas)?;
+    context.scale(ratio, ratio).ok()?;
+    context
+        .draw_image_with_html_image_element_and_dw_and_dh(image, 0.0, 0.0, width, height)
+        .ok()?;
+    Some(canvas)
 }
 
 /// The part of `target` inside `clip`, and the part of the bitmap that belongs there, in its

@@ -12,7 +12,7 @@ use crate::state::view::TileIds;
 use crate::theme::{Palette, scale};
 
 /// Tiles in a row of the chip.
-const ACROSS: u32 = 64;
+pub(crate) const ACROSS: u32 = 64;
 /// Width of the row labels.
 const GUTTER: f64 = 44.0;
 /// Height of the column labels.

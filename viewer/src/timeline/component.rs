@@ -46,15 +46,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     keep_painted(base, size, scene, move || {
         drawn.set(picture.with_untracked(|it| it.as_ref().map(|it| it.asked)));
     });
-    let scene = move || {
-        let palette = app.theme.get().palette();
-        Some(layout::overlay(
-            size.get(),
-            &derived.viewport.get()?,
-            marks.get(),
-            palette,
-        ))
-    };
+    let scene = move || overlay_scene(app, derived, size.get(), marks);
     keep_painted(overlay, size, scene, || {});
     let pointer = Pointer::new(app, derived, size, marks);
     pointer.listen_to_keys();
@@ -177,6 +169,25 @@ fn plot_scene(
         clock_hz: summary.clock_hz,
         palette,
     }))
+}
+
+/// Marks of the pointer, over this timeline or another one of the page.
+fn overlay_scene(
+    app: App,
+    derived: Derived,
+    size: Size,
+    marks: RwSignal<Marks>,
+) -> Option<super::scene::Scene> {
+    let palette = app.theme.get().palette();
+    let viewport = derived.viewport.get()?;
+    let mut scene = layout::overlay(size, &viewport, marks.get(), palette);
+    if marks.with(|marks| marks.pointer.is_none())
+        && let Some(cycle) = app.cursor.get()
+    {
+        let plot = layout::plot_rect(size);
+        layout::cycle_line(&mut scene, plot, &viewport, cycle, palette);
+    }
+    Some(scene)
 }
 
 fn span_text(derived: Derived) -> String {

@@ -217,6 +217,26 @@ pub(crate) fn overlay(size: Size, viewport: &Viewport, marks: Marks, palette: &P
     scene
 }
 
+/// A line at a cycle, where it is in view.
+pub(crate) fn cycle_line(
+    scene: &mut Scene,
+    plot: Rect,
+    viewport: &Viewport,
+    cycle: u64,
+    palette: &Palette,
+) {
+    if !(viewport.span.from..viewport.span.to).contains(&cycle) {
+        return;
+    }
+    let x = plot.x + viewport.fraction_of_cycle(cycle) * plot.width;
+    let line = Rect {
+        x: x.floor(),
+        width: 1.0,
+        ..plot
+    };
+    scene.fill(line, palette.accent.with_alpha(150));
+}
+
 /// The strip over the whole run with the view marked.
 pub(crate) fn strip(
     size: Size,

@@ -66,9 +66,19 @@ impl Pointer {
                     pointer: Some(at),
                     selection: None,
                 });
+                self.point(at);
                 self.ask(at);
             }
         }
+    }
+
+    /// Tells the page which cycle the pointer is at.
+    fn point(self, at: (f64, f64)) {
+        let plot = layout::plot_rect(self.size.get_untracked());
+        let viewport = self.derived.viewport.get_untracked();
+        let viewport = viewport.filter(|_| plot.contains(at.0, at.1));
+        let cycle = viewport.map(|it| it.cycle_at((at.0 - plot.x) / plot.width));
+        self.app.point(cycle);
     }
 
     fn ask(self, at: (f64, f64)) {
@@ -127,6 +137,7 @@ impl Pointer {
     /// The pointer leaves the plot.
     pub(crate) fn left(self) {
         self.marks.set(Marks::default());
+        self.app.point(None);
         self.app.clear_hit();
         self.drag.set_value(None);
     }

@@ -1,0 +1,396 @@
+//! A package: its plan, the memory of its tiles over the schedule, and who sends to whom.
+
+use analytics::memory::{
+    Allocation, ELEMENT, ELEMENT_PAIR, FOREVER, INTERLEAVED, MemoryClass, PackageError, PackageMap,
+    SRAM,
+};
+use analytics::text;
+use analytics::units::{Cycles, PhysicalTile};
+use serde::{Deserialize, Serialize};
+
+use super::cause::{Cause, Failure};
+use super::list::{List, Press};
+use super::protocol::Fact;
+use super::spent::TileShare;
+use super::table::Cell;
+
+/// What is true of an open package.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PackageSummary {
+    /// File name, or the address.
+    pub(crate) name: String,
+    /// Figures of the whole.
+    pub(crate) facts: Vec<Fact>,
+    /// Flags that the compiler was given.
+    pub(crate) flags: Vec<(String, String)>,
+    /// One line an operation.
+    pub(crate) plan: Vec<String>,
+    /// Names of the items of the schedule.
+    pub(crate) items: Vec<String>,
+    /// Part of each tile's memory that is in use at its fullest moment.
+    pub(crate) high_water: Vec<TileShare>,
+    /// The same as a table.
+    pub(crate) tiles: List,
+    /// The fullest tile.
+    pub(crate) fullest: u32,
+}
+
+/// Which tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MemoryAsked {
+    /// Number of the package: another one is another question.
+    pub(crate) package: u64,
+    /// Physical id.
+    pub(crate) tile: u32,
+}
+
+/// The memory of a tile.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MemoryAnswer {
+    /// What was asked.
+    pub(crate) asked: MemoryAsked,
+    /// Figures of the tile; empty where the package does not use it.
+    pub(crate) facts: Vec<Fact>,
+    /// For the picture.
+    pub(crate) blocks: Vec<Block>,
+    /// Live bytes at each item.
+    pub(crate) live: Vec<u64>,
+    /// The allocations as a table.
+    pub(crate) allocations: List,
+}
+
+/// An allocation in the picture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    /// First byte.
+    pub(crate) address: u32,
+    /// One past the last byte.
+    pub(crate) end: u32,
+    /// First item at which it is live.
+    pub(crate) first: u32,
+    /// One past the last one.
+    pub(crate) after: u32,
+    /// What it holds.
+    pub(crate) label: String,
+    /// Whether it is for 128-bit loads.
+    pub(crate) is_interleaved: bool,
+    /// The allocation in one line.
+    pub(crate) said: String,
+}
+
+/// How fine a matrix of tiles × tiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MatrixAsked {
+    /// Number of the package.
+    pub(crate) package: u64,
+    /// Cells on each side, at most.
+    pub(crate) cells: u32,
+}
+
+/// Bytes from tiles to tiles.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MatrixAnswer {
+    /// What was asked.
+    pub(crate) asked: Option<MatrixAsked>,
+    /// Cells on each side.
+    pub(crate) cells: u32,
+    /// Most bytes of a cell.
+    pub(crate) most: u64,
+    /// Physical id of the first tile of each cell, then of the last.
+    pub(crate) tiles: Vec<(u32, u32)>,
+    /// Row-major, four bytes a cell, little-endian: bytes from the row's tiles to the column's, or
+    /// the largest number. They travel as a buffer.
+    #[serde(skip)]
+    pub(crate) plane: Vec<u8>,
+}
+
+impl From<PackageError> for Failure {
+    fn from(error: PackageError) -> Self {
+        let cause = match &error {
+            PackageError::TooNew { .. } => Cause::Version,
+            _ => Cause::Corrupt,
+        };
+        Self::new(cause, error.to_string())
+    }
+}
+
+/// What is true of a package of `bytes` bytes.
+pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummary {
+    let size = u64::from(SRAM.end - SRAM.start);
+    let high_water = map.high_water();
+    let part = |bytes: u64| Cycles::new(bytes).share_of(Cycles::new(size));
+    let mut tiles = List::new(&[
+        ("tile", "Tile", "Physical id; press to see its memory"),
+        (
+            "peak",
+            "Peak bytes",
+            "Most live bytes at one item of the schedule",
+        ),
+        (
+            "share",
+            "Of the SRAM",
+            "The same as a part of the tile's 638 976 bytes",
+        ),
+        (
+            "item",
+            "At item",
+            "The first item of the schedule at which they are live",
+        ),
+        ("itemName", "which is", "The operation of that item"),
+        ("allocations", "Allocations", "Allocations of the tile"),
+    ]);
+    for it in &high_water {
+        let item = map.items.get(it.item as usize);
+        tiles.push(
+            Press::Nothing,
+            vec![
+                Cell::count(u64::from(it.tile.get())),
+                Cell::count(it.bytes),
+                Cell::share(part(it.bytes)),
+                Cell::count(u64::from(it.item)),
+                Cell::name(item.map_or("", |it| &it.name)),
+                Cell::count(u64::from(it.allocations)),
+            ],
+        );
+    }
+    let fullest = high_water
+        .iter()
+        .max_by_key(|it| (it.bytes, std::cmp::Reverse(it.tile)));
+    let share = |it: &analytics::memory::HighWater| TileShare {
+        tile: it.tile.get(),
+        share: part(it.bytes),
+    };
+    PackageSummary {
+        name: name.to_owned(),
+        facts: facts(map, bytes, fullest),
+        flags: map.flags.clone(),
+        plan: map.plan.clone(),
+        items: map.items.iter().map(|it| it.name.clone()).collect(),
+        high_water: high_water.iter().map(share).collect(),
+        fullest: fullest.map_or(0, |it| it.tile.get()),
+        tiles: tiles.with_bars("peak"),
+    }
+}
+
+fn fact(id: &str, label: &str, text: String) -> Fact {
+    Fact {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        text,
+    }
+}
+
+fn facts(
+    map: &PackageMap,
+    bytes: u64,
+    fullest: Option<&analytics::memory::HighWater>,
+) -> Vec<Fact> {
+    let mut facts = vec![
+        fact("workload", "Workload", map.workload.clone()),
+        fact("machine", "Machine", map.machine.clone()),
+        fact("tiles", "Tiles", text::count(map.physical.len() as u64)),
+        fact(
+            "items",
+            "Items of the schedule",
+            text::count(map.items.len() as u64),
+        ),
+        fact(
+            "allocations",
+            "Allocations",
+            text::count(map.allocations.len() as u64),
+        ),
+        fact("bytes", "File", format!("{} bytes", text::count(bytes))),
+        fact("compiler", "Compiler", map.compiler.clone()),
+    ];
+    if let Some(it) = fullest {
+        let said = format!("{}: {} bytes", it.tile, text::count(it.bytes));
+        facts.insert(3, fact("fullest", "Fullest tile", said));
+    }
+    facts
+}
+
+/// The memory of a tile.
+pub(crate) fn memory(map: &PackageMap, asked: MemoryAsked) -> MemoryAnswer {
+    let tile = map.tile(PhysicalTile::new(asked.tile)).unwrap_or_default();
+    let (peak, at) = tile.peak();
+    let size = Cycles::new(u64::from(SRAM.end - SRAM.start));
+    let share = Cycles::new(peak).share_of(size);
+    let class = |class: MemoryClass| {
+        let of_class = tile.allocations.iter().filter(move |it| it.class == class);
+        of_class.map(|it| it.end()).max()
+    };
+    let top = |it: Option<u32>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:#x}"));
+    let name = map.items.get(at as usize).map_or("", |it| it.name.as_str());
+    let facts = vec![
+        fact("tile", "Tile", asked.tile.to_string()),
+        fact(
+            "peak",
+            "Peak",
+            format!("{} bytes · {}", text::count(peak), text::percent(share)),
+        ),
+        fact("at", "At item", format!("{at}, {name}")),
+        fact(
+            "standard",
+            "Standard up to",
+            top(class(MemoryClass::Standard)),
+        ),
+        fact(
+            "interleaved",
+            "Interleaved up to",
+            top(class(MemoryClass::Interleaved)),
+        ),
+        fact(
+            "count",
+            "Allocations",
+            text::count(tile.allocations.len() as u64),
+        ),
+    ];
+    MemoryAnswer {
+        asked,
+        facts: if tile.live.is_empty() {
+            Vec::new()
+        } else {
+            facts
+        },
+        blocks: tile.allocations.iter().map(|it| block(map, it)).collect(),
+        allocations: allocations(map, &tile.allocations),
+        live: tile.live,
+    }
+}
+
+/// One past the last item of an allocation.
+fn after(map: &PackageMap, it: &Allocation) -> u32 {
+    let count = u32::try_from(map.items.len()).unwrap_or(u32::MAX);
+    it.last.saturating_add(1).min(count).max(it.first)
+}
+
+fn block(map: &PackageMap, it: &Allocation) -> Block {
+    let label = map.label(it);
+    let until = match it.last {
+        FOREVER => "the end".to_owned(),
+        last => last.to_string(),
+    };
+    Block {
+        address: it.address,
+        end: it.end(),
+        first: it.first,
+        after: after(map, it),
+        label: label.to_owned(),
+        is_interleaved: it.class == MemoryClass::Interleaved,
+        said: format!(
+            "{label}: {} bytes at {:#x}, {}, items {} to {until}",
+            text::count(u64::from(it.bytes)),
+            it.address,
+            it.class.name(),
+            it.first
+        ),
+    }
+}
+
+fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
+    let mut table = List::new(&[
+        ("label", "Allocation", "What it holds"),
+        ("address", "Address", "First byte"),
+        ("bytes", "Bytes", "Length"),
+        (
+            "class",
+            "Class",
+            "standard, or interleaved for 128-bit loads",
+        ),
+        ("elements", "Elements", "Memory elements that it touches"),
+        (
+            "first",
+            "From item",
+            "First item of the schedule at which it is live",
+        ),
+        ("firstName", "which is", "The operation of that item"),
+        (
+            "last",
+            "To item",
+            "Last one; unavailable where it lives to the end",
+        ),
+        ("items", "Items", "How many items it is live for"),
+    ]);
+    for it in list {
+        let name = map.items.get(it.first as usize);
+        let last = (it.last != FOREVER).then_some(u64::from(it.last));
+        table.push(
+            Press::Nothing,
+            vec![
+                Cell::name(map.label(it)),
+                Cell {
+                    text: format!("{:#x}", it.address),
+                    raw: it.address.to_string(),
+                },
+                Cell::count(u64::from(it.bytes)),
+                Cell::name(it.class.name()),
+                Cell::name(&elements(it)),
+                Cell::count(u64::from(it.first)),
+                Cell::name(name.map_or("", |it| &it.name)),
+                Cell::count_or_unknown(last),
+                Cell::count(u64::from(after(map, it) - it.first)),
+            ],
+        );
+    }
+    table.with_bars("bytes")
+}
+
+/// Elements as `e3` before the interleaved region, pairs as `p0` inside it.
+fn elements(it: &Allocation) -> String {
+    let name = |address: u32| {
+        if address < INTERLEAVED {
+            format!("e{}", address / ELEMENT)
+        } else {
+            format!("p{}", (address - INTERLEAVED) / ELEMENT_PAIR)
+        }
+    };
+    let (first, last) = (
+        name(it.address),
+        name(it.end().saturating_sub(1).max(it.address)),
+    );
+    if first == last {
+        first
+    } else {
+        format!("{first}–{last}")
+    }
+}
+
+/// Bytes from tiles to tiles.
+pub(crate) fn matrix(map: &PackageMap, asked: MatrixAsked) -> MatrixAnswer {
+    let found = map.traffic(asked.cells);
+    let mut physical: Vec<u32> = map.physical.iter().map(|it| it.get()).collect();
+    physical.sort_unstable();
+    let id = |place: u32| physical.get(place as usize).copied().unwrap_or(0);
+    let tiles = (0..found.cells).map(|cell| {
+        let last = found.first_tile(cell + 1).saturating_sub(1);
+        (id(found.first_tile(cell)), id(last))
+    });
+    let narrow = |&it: &u64| u32::try_from(it).unwrap_or(u32::MAX).to_le_bytes();
+    MatrixAnswer {
+        asked: Some(asked),
+        cells: found.cells,
+        most: found.most(),
+        tiles: tiles.collect(),
+        plane: found.bytes.iter().flat_map(narrow).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_named_by_region() {
+        let at = |address, bytes| {
+            elements(&Allocation {
+                address,
+                bytes,
+                ..Allocation::default()
+            })
+        };
+        assert_eq!(at(0x4_c000, 16), "e19");
+        assert_eq!(at(0x4_fff8, 16), "e19–e20");
+        assert_eq!(at(0x8_0000, 0x8000), "p0");
+        assert_eq!(at(0x7_fff8, 16), "e31–p0");
+    }
+}

@@ -1,0 +1,105 @@
+//! The questions of the panels below the timeline, each with a module of its own.
+
+use std::rc::Rc;
+
+use analytics::clock::ClockKind;
+use analytics::profile::ProfileReport;
+use analytics::traffic::Exchanges;
+use serde::{Deserialize, Serialize};
+
+use super::cause::{Cause, Failure};
+use super::compare::{CompareAnswer, CompareAsked, compare, compare_json};
+use super::phases::{PhasesAnswer, PhasesAsked, phases, phases_json};
+use super::plot::{PlotAnswer, PlotAsked, plot};
+use super::ports::{PortsAnswer, PortsAsked, ports};
+use super::protocol::Answer;
+use super::traffic::{TrafficAnswer, TrafficAsked, traffic, traffic_json};
+
+/// A question of a panel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum PanelAsked {
+    /// Waits and the critical path, phase by phase.
+    Phases(PhasesAsked),
+    /// Bytes of exchanges over the run.
+    Traffic(TrafficAsked),
+    /// Exchange ports over the part in view.
+    Ports(PortsAsked),
+    /// Differences of two profiles.
+    Compare(CompareAsked),
+    /// A chart.
+    Plot(PlotAsked),
+}
+
+/// An answer to a panel.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum PanelAnswer {
+    /// To [`PanelAsked::Phases`].
+    Phases(PhasesAnswer),
+    /// To [`PanelAsked::Traffic`].
+    Traffic(TrafficAnswer),
+    /// To [`PanelAsked::Ports`].
+    Ports(PortsAnswer),
+    /// To [`PanelAsked::Compare`].
+    Compare(CompareAnswer),
+    /// To [`PanelAsked::Plot`].
+    Plot(PlotAnswer),
+}
+
+/// What a panel's question is answered from.
+pub(crate) struct Sources<'a> {
+    /// The open profile.
+    pub(crate) report: &'a ProfileReport,
+    /// The profile that it is compared with.
+    pub(crate) other: Option<&'a ProfileReport>,
+    /// Where its exchanges are, once that was asked.
+    pub(crate) exchanges: &'a std::cell::OnceCell<Rc<Exchanges>>,
+}
+
+impl Sources<'_> {
+    /// Where the exchanges are; found on first use.
+    pub(crate) fn exchanges(&self) -> Result<Rc<Exchanges>, Failure> {
+        if let Some(found) = self.exchanges.get() {
+            return Ok(Rc::clone(found));
+        }
+        let found = Rc::new(Exchanges::find(self.report)?);
+        Ok(Rc::clone(self.exchanges.get_or_init(|| found)))
+    }
+
+    /// The profile to compare with.
+    pub(crate) fn other(&self) -> Result<&ProfileReport, Failure> {
+        self.other
+            .ok_or_else(|| Failure::new(Cause::Internal, "no second profile is open in the worker"))
+    }
+}
+
+/// The answer to a panel's question.
+pub(crate) fn answer(sources: &Sources<'_>, asked: &PanelAsked) -> Result<Answer, Failure> {
+    let answer = match asked {
+        PanelAsked::Phases(asked) => PanelAnswer::Phases(phases(sources.report, *asked)?),
+        PanelAsked::Traffic(asked) => PanelAnswer::Traffic(traffic(sources, *asked)?),
+        PanelAsked::Ports(asked) => PanelAnswer::Ports(ports(sources, *asked)?),
+        PanelAsked::Compare(asked) => PanelAnswer::Compare(compare(sources, asked)?),
+        PanelAsked::Plot(asked) => PanelAnswer::Plot(plot(sources.report, asked)?),
+    };
+    Ok(Answer::Panel(Box::new(answer)))
+}
+
+/// The JSON behind a panel, as the command line prints it where there is such a command.
+pub(crate) fn json(sources: &Sources<'_>, asked: &PanelAsked) -> Result<Answer, Failure> {
+    let text = match asked {
+        PanelAsked::Phases(asked) => phases_json(sources.report, *asked)?,
+        PanelAsked::Traffic(asked) => traffic_json(sources, *asked)?,
+        PanelAsked::Ports(_) => String::new(),
+        PanelAsked::Compare(asked) => compare_json(sources, asked)?,
+        PanelAsked::Plot(asked) => plot(sources.report, asked)?.json,
+    };
+    Ok(Answer::Json(text))
+}
+
+/// The clock of answers that need one origin for all tiles: the tile clock has none.
+pub(crate) const fn common(clock: ClockKind) -> ClockKind {
+    match clock {
+        ClockKind::Tile => ClockKind::Shared,
+        other => other,
+    }
+}

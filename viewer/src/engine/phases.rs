@@ -1,0 +1,362 @@
+//! The run phase by phase: for whom the tiles waited, and what balance would save.
+
+use analytics::clock::ClockKind;
+use analytics::critical::{CriticalOptions, Parts};
+use analytics::phases::{self, Phase, PhaseReport};
+use analytics::profile::ProfileReport;
+use analytics::report::critical_json;
+use analytics::text;
+use analytics::units::Cycles;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Failure;
+use super::list::{List, Press, cycles_with_time};
+use super::panel::common;
+use super::protocol::{Fact, clock_name};
+use super::table::Cell;
+
+/// Which clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PhasesAsked {
+    /// The clock in force; the tile clock stands for the shared one.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+}
+
+/// All phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PhasesAnswer {
+    /// What was asked.
+    pub(crate) asked: PhasesAsked,
+    /// The clock that instants are on.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// The run as a whole.
+    pub(crate) facts: Vec<Fact>,
+    /// Cycles of the critical path, as [`PhaseBar::parts`].
+    pub(crate) parts: [u64; PARTS],
+    /// For the picture, in time order.
+    pub(crate) bars: Vec<PhaseBar>,
+    /// The same phases as a table.
+    pub(crate) phases: List,
+    /// Kernels of the critical path.
+    pub(crate) kernels: List,
+    /// Kernels that the others waited for.
+    pub(crate) culprits: List,
+    /// Tiles that the others waited for, most first.
+    pub(crate) tiles: List,
+    /// What a reader should know first.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Parts of a phase: barrier, exchange, compute, idle, unattributed.
+pub(crate) const PARTS: usize = 5;
+
+/// One phase in the picture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PhaseBar {
+    /// First cycle.
+    pub(crate) from: u64,
+    /// One past the last cycle.
+    pub(crate) to: u64,
+    /// First arrival at its end.
+    pub(crate) first_arrival: u64,
+    /// Cycles of the straggler by what it did, in the order of [`PARTS`].
+    pub(crate) parts: [u64; PARTS],
+    /// The kernel that took most of its time.
+    pub(crate) kernel: Option<String>,
+    /// The phase in one line.
+    pub(crate) said: String,
+}
+
+/// Tiles that are listed; the table of the whole run has all.
+const TILES_MAX: usize = 50;
+
+/// The answer from a report in memory.
+pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<PhasesAnswer, Failure> {
+    let found = phases::phases(report, &options(asked))?;
+    let path = &found.path;
+    Ok(PhasesAnswer {
+        asked,
+        clock: path.clock,
+        facts: facts(&found),
+        parts: parts(&path.parts),
+        bars: found.phases.iter().map(bar).collect(),
+        phases: listed(&found.phases),
+        kernels: kernels(&found),
+        culprits: culprits(&found),
+        tiles: tiles(&found),
+        warnings: path.warnings.clone(),
+    })
+}
+
+/// What `profile-critical-path --json --limit 0` prints.
+pub(crate) fn phases_json(report: &ProfileReport, asked: PhasesAsked) -> Result<String, Failure> {
+    let path = analytics::critical::critical_path(report, &options(asked))?;
+    Ok(critical_json(&path, 0))
+}
+
+fn options(asked: PhasesAsked) -> CriticalOptions {
+    CriticalOptions {
+        shared: common(asked.clock) == ClockKind::Shared,
+        ..CriticalOptions::default()
+    }
+}
+
+const fn parts(it: &Parts) -> [u64; PARTS] {
+    [
+        it.barrier,
+        it.exchange,
+        it.compute,
+        it.idle,
+        it.unattributed,
+    ]
+}
+
+fn bar(phase: &Phase) -> PhaseBar {
+    let kernel = phase.kernel.as_ref().map(|it| it.0.clone());
+    let waits = match phase.straggler {
+        Some(tile) => format!(
+            "waits for tile {tile}, {}",
+            kernel
+                .as_deref()
+                .filter(|it| !it.is_empty())
+                .unwrap_or("no kernel")
+        ),
+        None => "no tile arrives".to_owned(),
+    };
+    PhaseBar {
+        from: phase.start,
+        to: phase.end,
+        first_arrival: phase.first_arrival,
+        parts: parts(&phase.parts),
+        said: format!(
+            "{}: {} cycles, {waits}; balanced it would save {}",
+            phase.name,
+            text::count(phase.cycles()),
+            text::count(phase.saved_if_balanced)
+        ),
+        kernel,
+    }
+}
+
+fn facts(found: &PhaseReport) -> Vec<Fact> {
+    let path = &found.path;
+    let fact = |id: &str, label: &str, text: String| Fact {
+        id: id.to_owned(),
+        label: label.to_owned(),
+        text,
+    };
+    let share = |cycles: u64| text::percent(Cycles::new(cycles).share_of(path.run_cycles()));
+    let balanced = path.run_if_balanced();
+    let part = |cycles: u64| format!("{} · {}", text::count(cycles), share(cycles));
+    vec![
+        fact("run", "Run", cycles_with_time(path.run, path.clock_hz)),
+        fact(
+            "balanced",
+            "If every phase were balanced",
+            format!(
+                "{} · {}",
+                cycles_with_time(balanced, path.clock_hz),
+                share(balanced)
+            ),
+        ),
+        fact("compute", "Compute on the path", part(path.parts.compute)),
+        fact("exchange", "Exchange", part(path.parts.exchange)),
+        fact("barrier", "Barriers", part(path.parts.barrier)),
+        fact("idle", "Idle", part(path.parts.idle)),
+        fact("unattributed", "No sample", part(path.parts.unattributed)),
+        fact(
+            "waiting",
+            "Waiting, all tiles",
+            format!("{} tile-cycles", text::count(found.barriers.waiting())),
+        ),
+    ]
+}
+
+fn listed(phases: &[Phase]) -> List {
+    let mut list = List::new(&[
+        (
+            "phase",
+            "Phase",
+            "The exchange boundary that ends it; press to bring it into view",
+        ),
+        ("start", "Start", "First cycle: the last arrival before"),
+        (
+            "cycles",
+            "Cycles",
+            "From the last arrival before to its own",
+        ),
+        ("straggler", "Waits for tile", "The tile that arrives last"),
+        (
+            "kernel",
+            "because of",
+            "The kernel that took most of that tile's time",
+        ),
+        ("kernelCycles", "for", "Cycles that it took"),
+        (
+            "lateBy",
+            "Late by",
+            "Cycles by which it is later than any other tile; up to 24 is a tie",
+        ),
+        (
+            "arrivalSpread",
+            "Arrival spread",
+            "Last arrival minus first arrival",
+        ),
+        (
+            "waiting",
+            "Waiting",
+            "Tile-cycles that the other tiles waited: the sum of their slack",
+        ),
+        ("maximumSlack", "Longest slack", "Longest wait of one tile"),
+        (
+            "savedIfBalanced",
+            "Saved if balanced",
+            "Mean slack: what the phase would be shorter by if its work were spread evenly",
+        ),
+        (
+            "overhead",
+            "Over schedule",
+            "Cycles that the exchange takes beyond its static schedule",
+        ),
+    ]);
+    for phase in phases {
+        let kernel = phase.kernel.as_ref();
+        let straggler = phase.straggler.map(|it| u64::from(it.get()));
+        list.push(
+            Press::Jump(phase.start, phase.end),
+            vec![
+                Cell::name(&phase.name),
+                Cell::count(phase.start),
+                Cell::count(phase.cycles()),
+                Cell::count_or_unknown(straggler),
+                kernel.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
+                Cell::count_or_unknown(kernel.map(|it| it.1)),
+                Cell::count_or_unknown(phase.late_by),
+                Cell::count(phase.arrival_spread()),
+                Cell::count(phase.waiting),
+                Cell::count(phase.maximum_wait),
+                Cell::count(phase.saved_if_balanced),
+                Cell::count_or_unknown(phase.overhead),
+            ],
+        );
+    }
+    list.with_bars("waiting")
+}
+
+fn kernels(found: &PhaseReport) -> List {
+    let path = &found.path;
+    let mut list = List::new(&[
+        (
+            "kernel",
+            "Kernel on the path",
+            "Press to focus it in the timeline",
+        ),
+        (
+            "cycles",
+            "Cycles",
+            "Its cycles on the stragglers: those that the run is made of",
+        ),
+        ("share", "Of the run", "The same as a part of the run"),
+        ("phases", "Phases", "Phases whose straggler ran it"),
+        (
+            "runIfFaster",
+            "Run if 10 % faster",
+            "The run if every call of the kernel took a tenth less time",
+        ),
+        ("saved", "Saves", "What that saves"),
+    ]);
+    for it in &path.kernels {
+        let saved = Cycles::new(path.run).saturating_sub(Cycles::new(it.run_if_faster));
+        list.push(
+            Press::Kernel(it.kernel.clone()),
+            vec![
+                Cell::name(&it.kernel),
+                Cell::count(it.cycles),
+                Cell::share(Cycles::new(it.cycles).share_of(path.run_cycles())),
+                Cell::count(it.stretches),
+                Cell::count(it.run_if_faster),
+                Cell::count(saved.get()),
+            ],
+        );
+    }
+    list.with_bars("saved")
+}
+
+fn culprits(found: &PhaseReport) -> List {
+    let mut list = List::new(&[
+        (
+            "kernel",
+            "Who made the others wait",
+            "Kernel that the last tile ran; press to focus it",
+        ),
+        ("waiting", "Waiting", "Tile-cycles that the others waited"),
+        ("barriers", "Barriers", "Boundaries at which it did"),
+        ("tiles", "Tiles", "Distinct tiles that ran it then"),
+    ]);
+    for it in &found.barriers.culprits {
+        let (press, name) = match &it.kernel {
+            Some(kernel) if !kernel.is_empty() => (Press::Kernel(kernel.clone()), kernel.as_str()),
+            Some(_) => (Press::Nothing, "(no kernel)"),
+            None => (Press::Nothing, "left the boundary before late"),
+        };
+        list.push(
+            press,
+            vec![
+                Cell::name(name),
+                Cell::count(it.waiting),
+                Cell::count(it.barriers),
+                Cell::count(it.tiles),
+            ],
+        );
+    }
+    list.with_bars("waiting")
+}
+
+fn tiles(found: &PhaseReport) -> List {
+    let mut list = List::new(&[
+        (
+            "tile",
+            "Tile that came last",
+            "Physical id; press to bring it into view",
+        ),
+        (
+            "caused",
+            "Made others wait",
+            "Tile-cycles that the others waited for it",
+        ),
+        ("lastAt", "Last at", "Boundaries at which it arrived last"),
+        (
+            "waiting",
+            "Waited itself",
+            "Cycles that it waited for others",
+        ),
+        (
+            "barrier",
+            "Barrier cost",
+            "Cycles of synchronization after the last arrival",
+        ),
+    ]);
+    let mut tiles: Vec<_> = found
+        .barriers
+        .tiles
+        .iter()
+        .filter(|it| it.last_at > 0)
+        .collect();
+    tiles.sort_by_key(|it| (std::cmp::Reverse(it.caused), it.tile));
+    for it in tiles.into_iter().take(TILES_MAX) {
+        let tile = it.tile.get();
+        list.push(
+            Press::Tile(tile),
+            vec![
+                Cell::count(u64::from(tile)),
+                Cell::count(it.caused),
+                Cell::count(it.last_at),
+                Cell::count(it.waiting.saturating_add(it.waiting_in_exchange)),
+                Cell::count(it.barrier),
+            ],
+        );
+    }
+    list.with_bars("caused")
+}

@@ -1,0 +1,182 @@
+//! Charts of the profile, drawn by `analytics::chart`, with the data that they show.
+
+use analytics::chart::{
+    Theme, cumulative_work, duration_histogram, phase_waterfall, roofline, tile_map,
+};
+use analytics::clock::ClockKind;
+use analytics::profile::{ProfileReport, SampleKind};
+use analytics::query::{self, Filter, GroupBy, Query, QueryResult, SortKey};
+use analytics::report::query_json;
+use plotters::coord::Shift;
+use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
+use plotters_svg::SVGBackend;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Failure;
+use super::list::{List, Press};
+use super::protocol::clock_name;
+use super::table::Cell;
+use crate::state::panels::Plot;
+
+/// Which chart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlotAsked {
+    /// What it shows.
+    pub(crate) plot: Plot,
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// The kernel that it is about; `None` is all of them.
+    pub(crate) kernel: Option<String>,
+    /// Width and height in CSS pixels.
+    pub(crate) size: (u32, u32),
+    /// Whether its colours are those for dark pages.
+    pub(crate) dark: bool,
+}
+
+/// A chart and its data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlotAnswer {
+    /// What was asked.
+    pub(crate) asked: PlotAsked,
+    /// The picture.
+    pub(crate) svg: String,
+    /// The data as comma-separated values.
+    pub(crate) csv: String,
+    /// The data as JSON.
+    pub(crate) json: String,
+}
+
+/// Points of a running sum.
+const POINTS: u32 = 480;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// A picture's data as CSV and JSON.
+type Data = (String, String);
+
+/// The answer from a report in memory.
+pub(crate) fn plot(report: &ProfileReport, asked: &PlotAsked) -> Result<PlotAnswer, Failure> {
+    let mut svg = String::new();
+    let (csv, json) = {
+        let area = SVGBackend::with_string(&mut svg, asked.size).into_drawing_area();
+        let data = draw(report, asked, &area)?;
+        // Drawing into a string cannot fail.
+        let _drawn = area.present();
+        data
+    };
+    Ok(PlotAnswer {
+        asked: asked.clone(),
+        svg,
+        csv,
+        json,
+    })
+}
+
+fn draw(report: &ProfileReport, asked: &PlotAsked, area: &Area<'_>) -> Result<Data, Failure> {
+    let theme = if asked.dark {
+        &Theme::DARK
+    } else {
+        &Theme::LIGHT
+    };
+    let filter = filter(asked);
+    let data = match asked.plot {
+        Plot::Durations => {
+            let found = query::histogram(report, &filter, asked.clock)?;
+            let _drawn = duration_histogram(area, &found, theme);
+            histogram_data(&found)
+        }
+        Plot::Cumulative => {
+            let found = query::cumulative(report, &filter, asked.clock, POINTS)?;
+            let _drawn = cumulative_work(area, &found, theme);
+            cumulative_data(&found)
+        }
+        Plot::Roofline => {
+            let found = ask(report, asked, GroupBy::Kernel, SortKey::WorkCycles)?;
+            let _drawn = roofline(area, &found, theme);
+            query_data(&found)
+        }
+        Plot::Phases => {
+            let found = ask(report, asked, GroupBy::Phase, SortKey::FirstOffset)?;
+            let _drawn = phase_waterfall(area, &found, theme);
+            query_data(&found)
+        }
+        Plot::Tiles => {
+            let found = ask(report, asked, GroupBy::Tile, SortKey::Name)?;
+            let _drawn = tile_map(area, &found, SortKey::WorkCycles, theme);
+            query_data(&found)
+        }
+    };
+    Ok(data)
+}
+
+fn filter(asked: &PlotAsked) -> Filter {
+    let all_kinds = asked.plot == Plot::Phases && asked.kernel.is_none();
+    Filter {
+        kind: (!all_kinds).then_some(SampleKind::Compute),
+        kernel: asked.kernel.clone(),
+        ..Filter::default()
+    }
+}
+
+fn ask(
+    report: &ProfileReport,
+    asked: &PlotAsked,
+    group_by: GroupBy,
+    sort_by: SortKey,
+) -> Result<QueryResult, Failure> {
+    let question = Query {
+        group_by,
+        filter: filter(asked),
+        clock: asked.clock,
+        sort_by,
+        limit: 0,
+        samples: 0,
+    };
+    Ok(query::query(report, &question)?)
+}
+
+fn written(list: &List) -> Data {
+    let order: Vec<usize> = (0..list.rows.len()).collect();
+    (list.csv(&order), list.json(&order))
+}
+
+fn histogram_data(found: &query::Histogram) -> Data {
+    let mut list = List::new(&[("firstCycles", "", ""), ("samples", "", "")]);
+    for bin in &found.bins {
+        let cells = vec![Cell::count(bin.first), Cell::count(bin.samples)];
+        list.push(Press::Nothing, cells);
+    }
+    written(&list)
+}
+
+fn cumulative_data(found: &query::Cumulative) -> Data {
+    let columns = ["at", "measuredCycles", "physicalWorkCycles", "usefulCycles"];
+    let mut list = List::new(&columns.map(|it| (it, "", "")));
+    for it in &found.points {
+        let work = |work: analytics::units::Work| Cell::decimal(Some(work.as_cycles()), 3);
+        let measured = Cell::count(it.measured.get());
+        let cells = vec![
+            Cell::count(it.at),
+            measured,
+            work(it.physical),
+            work(it.useful),
+        ];
+        list.push(Press::Nothing, cells);
+    }
+    written(&list)
+}
+
+/// The JSON is what `profile-query` prints.
+fn query_data(found: &QueryResult) -> Data {
+    let table = super::table::rows(found);
+    let columns: Vec<(&str, &str, &str)> = super::table::COLUMNS
+        .iter()
+        .map(|it| (it.id, "", ""))
+        .collect();
+    let mut list = List::new(&columns);
+    for row in table.rows {
+        list.push(Press::Nothing, row.cells);
+    }
+    (written(&list).0, query_json(found))
+}

@@ -1,0 +1,93 @@
+//! A panel's question, asked again whenever it changes.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::engine::panel::PanelAsked;
+use crate::engine::protocol::Request;
+use crate::state::actions::use_app;
+
+/// Keeps a question asked while a profile is open, and says for a panel's `data-state` whether the
+/// answer on the page is to it.
+pub(super) fn keep_asked<Asked>(
+    asked: impl Fn() -> Option<Asked> + Send + Sync + 'static,
+    request: fn(Asked) -> PanelAsked,
+    answered: impl Fn() -> Option<Asked> + Copy + Send + Sync + 'static,
+) -> impl Fn() -> &'static str + Copy + Send + Sync
+where
+    Asked: Clone + PartialEq + Send + Sync + 'static,
+{
+    let app = use_app();
+    let asked = Memo::new(move |_| app.load.with(|it| it.summary().is_some()).then(&asked)?);
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Panel(request(asked)));
+        }
+    });
+    move || {
+        let asked = asked.get();
+        if asked.is_some() && answered() == asked {
+            "ready"
+        } else {
+            "pending"
+        }
+    }
+}
+
+/// A part of an answer, once it is here.
+pub(super) fn part<A, T>(
+    answer: RwSignal<Option<Arc<A>>>,
+    part: fn(&A) -> T,
+) -> Memo<Option<Arc<T>>>
+where
+    A: Send + Sync + 'static,
+    T: PartialEq + Send + Sync + 'static,
+{
+    Memo::new(move |_| answer.with(|it| it.as_ref().map(|it| Arc::new(part(it)))))
+}
+
+/// Copies the panel's answer as JSON, and as the command that prints the same.
+#[component]
+pub(super) fn CopyAnswer(
+    /// Name for tests.
+    id: &'static str,
+    /// The question behind the panel.
+    #[prop(into)]
+    asked: Signal<Option<PanelAsked>>,
+    /// The command after `ipu-stack`, given the name of the file.
+    command: fn(&PanelAsked, &str) -> Option<String>,
+) -> impl IntoView {
+    let app = use_app();
+    let copied = RwSignal::new(false);
+    Effect::new(move |_| {
+        asked.track();
+        copied.set(false);
+    });
+    let text = Memo::new(move |_| {
+        let name = app.load.with(|it| it.summary().map(|it| it.name.clone()))?;
+        command(&asked.get()?, &browser::quoted(&name))
+    });
+    let copy_command = move |_| {
+        if let Some(text) = text.get_untracked() {
+            browser::copy(&format!("ipu-stack {text}"));
+            copied.set(true);
+        }
+    };
+    let copy_json = move |_| {
+        if let Some(asked) = asked.get_untracked() {
+            app.ask(Request::PanelJson(asked));
+        }
+    };
+    view! {
+        <Show when=move || text.with(Option::is_some)>
+            <button type="button" class="quiet" data-testid=format!("{id}-command")
+                title="Copy the command that prints the same as JSON" on:click=copy_command>
+                {move || if copied.get() { "Copied" } else { "Copy as command" }}
+            </button>
+        </Show>
+        <button type="button" class="quiet" data-testid=format!("{id}-answer")
+            title="Copy the whole answer as JSON" on:click=copy_json>"Copy answer as JSON"</button>
+    }
+}

@@ -1,0 +1,292 @@
+//! Compare: this profile against another one, in a table, on a map of the chip, and under one
+//! cursor.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+use web_sys::SubmitEvent;
+
+use super::asked::{CopyAnswer, keep_asked, part};
+use super::beside::Beside;
+use super::data_table::{DataTable, Kind};
+use super::facts::{Facts, Warnings};
+use crate::engine::compare::{CompareAsked, TileChange};
+use crate::engine::panel::PanelAsked;
+use crate::pictures::change;
+use crate::state::actions::use_app;
+use crate::state::answers::Beside as State;
+use crate::state::panels::Pairs;
+use crate::theme::diverging;
+use crate::timeline::chip;
+use crate::timeline::component::next_id;
+use crate::timeline::layout::Size;
+use crate::timeline::pointer::place;
+use crate::timeline::scene::Bitmap;
+use crate::timeline::stage::{follow_size, keep_painted};
+
+/// The panel.
+#[component]
+pub(crate) fn Compare() -> impl IntoView {
+    let app = use_app();
+    let state = Memo::new(move |_| app.panels.other.with(State::name));
+    let body = move || match state.get() {
+        "ready" => view! { <Differences/> }.into_any(),
+        "loading" => {
+            view! { <p class="note" role="status">"Opening the other profile…"</p> }.into_any()
+        }
+        "failed" => view! { <Failed/> }.into_any(),
+        _ => view! {
+            <p class="note" data-testid="compare-hint">
+                "Drop a profile here, pick one or paste its address. It is taken as the run \
+                 before; the open profile is the run after."
+            </p>
+        }
+        .into_any(),
+    };
+    // Without a second profile there is nothing to wait for.
+    let settled = move || {
+        if state.get() == "loading" {
+            "pending"
+        } else {
+            "ready"
+        }
+    };
+    let panel = move || (state.get() != "ready").then_some("");
+    view! {
+        <section class="figures" data-testid="compare" data-drop="beside" aria-label="Compare"
+            data-panel=panel data-state=settled data-other=move || state.get()>
+            <div class="controls">
+                <h2>"Compared with another profile"</h2>
+                <OtherPicker/>
+                <span class="range" data-testid="other-name">{move || name_of_other()}</span>
+            </div>
+            {body}
+        </section>
+    }
+}
+
+fn name_of_other() -> String {
+    use_app().panels.other.with(|other| match other {
+        State::Nothing => String::new(),
+        State::Loading { name } | State::Failed { name, .. } => name.clone(),
+        State::Ready { summary, .. } => summary.name.clone(),
+    })
+}
+
+#[component]
+fn Failed() -> impl IntoView {
+    let app = use_app();
+    let said = move || app.panels.other.with(State::trouble);
+    view! { <p class="note" role="alert" data-testid="compare-failed">{said}</p> }
+}
+
+/// The ways to a second profile.
+#[component]
+fn OtherPicker() -> impl IntoView {
+    let app = use_app();
+    let input = NodeRef::<html::Input>::new();
+    let text = RwSignal::new(String::new());
+    let picked = move |_| {
+        let Some(input) = input.get_untracked() else {
+            return;
+        };
+        if let Some(file) = input.files().and_then(|files| files.get(0)) {
+            app.open_other_file(&file);
+        }
+        input.set_value("");
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        let address = text.get_untracked().trim().to_owned();
+        if !address.is_empty() {
+            app.change_view(|view| view.panels.compare = Some(address));
+        }
+    };
+    view! {
+        <label class="button">"Choose profile"
+            <input type="file" class="hidden" data-testid="other-input" node_ref=input
+                aria-label="Choose a profile of this computer to compare with" on:change=picked/>
+        </label>
+        <form class="address" on:submit=submit>
+            <input type="text" inputmode="url" placeholder="or paste its address"
+                aria-label="Address of the profile to compare with" data-testid="other-url"
+                bind:value=text/>
+            <button type="submit">"Compare"</button>
+        </form>
+    }
+}
+
+/// Everything there is to say once both are open.
+#[component]
+fn Differences() -> impl IntoView {
+    let app = use_app();
+    let force = RwSignal::new(false);
+    let answer = app.panels.compare;
+    let asked = move || {
+        let other = app.panels.other.with(|it| it.ready().map(|it| it.0))?;
+        let (clock, pairs) = app.view.with(|view| (view.clock, view.panels.pairs));
+        Some(CompareAsked {
+            other,
+            clock,
+            pairs,
+            force: force.get(),
+        })
+    };
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
+    let state = keep_asked(asked, PanelAsked::Compare, answered);
+    let question = Signal::derive(move || asked().map(PanelAsked::Compare));
+    let refusal = move || answer.with(|it| it.as_ref().and_then(|it| it.refusal.clone()));
+    let facts = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.facts.clone()))
+            .unwrap_or_default()
+    });
+    let warnings = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
+            .unwrap_or_default()
+    });
+    // Pressing a row that both have lays its two starts over each other.
+    let aligned = RwSignal::new(None::<(u64, u64)>);
+    let pressed = Callback::new(move |at: usize| {
+        let starts = answer.with_untracked(|it| it.as_ref()?.starts.get(at).copied());
+        let by_place = app
+            .view
+            .with_untracked(|view| matches!(view.panels.pairs, Pairs::Phase | Pairs::Operation));
+        if by_place && let Some((Some(here), Some(there))) = starts {
+            aligned.set(Some((here, there)));
+        }
+    });
+    let clock = Signal::derive(move || app.view.with(|view| view.clock));
+    let kind = Kind {
+        id: "compare-table",
+        label: "Differences",
+        is_main: true,
+    };
+    view! {
+        <div data-panel data-testid="differences" data-state=state>
+            <div class="controls">
+                <PairsChoice/>
+                <CopyAnswer id="compare" asked=question command=|asked, file| command(asked, file)/>
+            </div>
+            {move || refusal().map(|refusal| view! {
+                <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
+                    <button type="button" data-testid="compare-force"
+                        on:click=move |_| force.set(true)>"Compare all the same"</button>
+                </p>
+            })}
+            <Facts id="compare" facts/>
+            <Warnings warnings/>
+            <Beside aligned/>
+            <Show when=move || refusal().is_none()>
+                <ChangeMap/>
+                <DataTable kind clock list=part(answer, |it| it.changes.clone()) on_press=pressed/>
+            </Show>
+        </div>
+    }
+}
+
+fn command(asked: &PanelAsked, file: &str) -> Option<String> {
+    let PanelAsked::Compare(asked) = asked else {
+        return None;
+    };
+    let other = crate::browser::quoted(&name_of_other());
+    let force = if asked.force { " --force" } else { "" };
+    let clock = asked.clock.name();
+    Some(format!(
+        "profile-diff {other} {file} --clock {clock}{force} --limit 0 --json"
+    ))
+}
+
+#[component]
+fn PairsChoice() -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let pairs = Pairs::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| {
+            view.panels.pairs = pairs;
+            view.panels.order = None;
+        });
+    };
+    let is = move |it| move || app.view.with(|view| view.panels.pairs == it);
+    view! {
+        <label class="choice">"Differences by"
+            <select data-testid="pairs" on:change=choose>
+                {Pairs::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is(it)>{it.name()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+/// The chip, coloured by what its tiles compute more or less.
+#[component]
+fn ChangeMap() -> impl IntoView {
+    let app = use_app();
+    let size = RwSignal::new(Size::default());
+    let pointed = RwSignal::new(None::<u32>);
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let tiles = part(app.panels.compare, |it| it.tiles.clone());
+    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+        let palette = app.theme.get().palette();
+        tiles.with(|it| Some(Arc::new(change::bitmap(it.as_ref()?, palette, next_id()))))
+    });
+    let scene = move || {
+        let shown = app.view.with(|view| view.tiles);
+        Some(chip::scene(
+            size.get(),
+            &bitmap.get()?,
+            shown,
+            app.theme.get().palette(),
+        ))
+    };
+    keep_painted(canvas, size, scene, || {});
+    let moved = move |event: web_sys::PointerEvent| {
+        let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
+        pointed.set(chip::tile_at(size.get_untracked(), rows, place(&event)));
+    };
+    let said = move || match pointed.get() {
+        None => "compute cycles of each tile: orange is more than before, blue is less".to_owned(),
+        Some(tile) => {
+            let of =
+                |it: &Vec<TileChange>| it.iter().find(|it| it.tile == tile).map(|it| it.change);
+            let change = tiles.with(|it| it.as_ref().and_then(|it| of(it)));
+            match change {
+                Some(change) => format!("tile {tile}: {} cycles", analytics::text::signed(change)),
+                None => format!("tile {tile} is in neither profile"),
+            }
+        }
+    };
+    let stops = move || {
+        let quiet = app.theme.get().palette().idle;
+        let largest = app
+            .panels
+            .compare
+            .with(|it| it.as_ref().map_or(0, |it| it.largest));
+        let text = |share: f64| match share {
+            0.0 => "no change".to_owned(),
+            share => {
+                let sign = if share < 0.0 { "-" } else { "+" };
+                format!("{sign}{} cycles", analytics::text::count(largest))
+            }
+        };
+        [-1.0, 0.0, 1.0].map(|it| (diverging(it, quiet).css(), text(it)))
+    };
+    view! {
+        <div class="chip small" node_ref=host role="img" data-testid="change-map"
+            aria-label="Map of the chip: change of compute cycles of each tile. The table of \
+                        differences by tile has the same figures."
+            on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
+            <canvas node_ref=canvas></canvas>
+        </div>
+        <ul class="legend" aria-label="Colours of the map of change">
+            {move || stops().map(|(colour, name)| view! {
+                <li><i style:background-color=colour></i>{name}</li>
+            }).collect_view()}
+            <li><output class="range" data-testid="change-said">{said}</output></li>
+        </ul>
+    }
+}

@@ -1,0 +1,348 @@
+//! A table of an answer: sorted by any column, narrowed by a text, copied whole. Rows do what their
+//! answer says: bring cycles or a tile into view, or focus a kernel.
+
+use std::sync::Arc;
+
+use analytics::clock::ClockKind;
+use leptos::prelude::*;
+
+use crate::browser;
+use crate::engine::list::{List, ListColumn, ListRow, Press};
+use crate::engine::table::Cell;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::use_derived;
+use crate::state::listed;
+use crate::state::view::{Sort, Span, TileIds};
+
+/// Rows that are shown before somebody asks for all.
+const ROWS_MAX: usize = 100;
+
+/// Which table it is.
+#[derive(Clone, Copy)]
+pub(super) struct Kind {
+    /// Name for tests, and for the table's place in the page.
+    pub(super) id: &'static str,
+    /// What a screen reader calls it.
+    pub(super) label: &'static str,
+    /// The panel's own table keeps its order in the link.
+    pub(super) is_main: bool,
+}
+
+/// Order and narrowing of one table.
+#[derive(Clone, Copy)]
+struct Shown {
+    kind: Kind,
+    list: Memo<Option<Arc<List>>>,
+    own_order: RwSignal<Option<Sort>>,
+    find: RwSignal<String>,
+    is_whole: RwSignal<bool>,
+}
+
+impl Shown {
+    fn order(self, app: App) -> Option<Sort> {
+        if self.kind.is_main {
+            app.view.with(|view| view.panels.order.clone())
+        } else {
+            self.own_order.get()
+        }
+    }
+
+    fn press_heading(self, app: App, column: &str) {
+        let next = listed::pressed(untrack(|| self.order(app)).as_ref(), column);
+        if self.kind.is_main {
+            app.change_view(|view| view.panels.order = Some(next));
+        } else {
+            self.own_order.set(Some(next));
+        }
+    }
+
+    /// Positions of the rows in order.
+    fn rows(self, app: App) -> Vec<usize> {
+        let order = self.order(app);
+        self.list.with(|list| match list {
+            Some(list) => self
+                .find
+                .with(|find| listed::shown(list, order.as_ref(), find)),
+            None => Vec::new(),
+        })
+    }
+}
+
+/// The table with its heading line.
+#[component]
+pub(super) fn DataTable(
+    /// Which table it is.
+    kind: Kind,
+    /// What it shows.
+    list: Memo<Option<Arc<List>>>,
+    /// The clock of cycles in its rows.
+    #[prop(into)]
+    clock: Signal<ClockKind>,
+    /// Called with the position of a pressed row, before the page follows.
+    #[prop(optional, into)]
+    on_press: Option<Callback<usize>>,
+) -> impl IntoView {
+    let app = use_app();
+    let shown = Shown {
+        kind,
+        list,
+        own_order: RwSignal::new(None),
+        find: RwSignal::new(String::new()),
+        is_whole: RwSignal::new(false),
+    };
+    let rows = Memo::new(move |_| shown.rows(app));
+    let columns = move || {
+        list.with(|it| it.as_ref().map(|it| it.columns.clone()))
+            .unwrap_or_default()
+    };
+    let heading = move |column| view! { <Heading shown column/> };
+    let visible = move || {
+        let limit = if shown.is_whole.get() {
+            usize::MAX
+        } else {
+            ROWS_MAX
+        };
+        let list = list.get();
+        let row = |&at: &usize| Some((at, list.as_ref()?.rows.get(at)?.clone()));
+        rows.with(|rows| rows.iter().take(limit).filter_map(row).collect::<Vec<_>>())
+    };
+    let row = move |(at, row)| view! { <Row row at clock on_press/> };
+    view! {
+        <div class="data-table" data-testid=kind.id>
+            <TableBar shown rows/>
+            <div class="scroll" tabindex="0" role="region" aria-label=kind.label>
+                <table aria-rowcount=move || rows.with(Vec::len).to_string()>
+                    <thead><tr>
+                        {move || columns().into_iter().map(heading).collect_view()}
+                    </tr></thead>
+                    <tbody>{move || visible().into_iter().map(row).collect_view()}</tbody>
+                </table>
+            </div>
+            <More shown rows/>
+        </div>
+    }
+}
+
+/// Finding and copying.
+#[component]
+fn TableBar(
+    /// The table.
+    shown: Shown,
+    /// Positions of its rows.
+    rows: Memo<Vec<usize>>,
+) -> impl IntoView {
+    let copied = RwSignal::new("");
+    Effect::new(move |_| {
+        rows.track();
+        copied.set("");
+    });
+    let copy = move |what: &'static str, write: fn(&List, &[usize]) -> String| {
+        move |_| {
+            let text = shown.list.with_untracked(|list| {
+                let list = list.as_ref()?;
+                Some(rows.with_untracked(|rows| write(list, rows)))
+            });
+            if let Some(text) = text {
+                browser::copy(&text);
+                copied.set(what);
+            }
+        }
+    };
+    let said = move |what: &'static str, usual: &'static str| {
+        move || {
+            if copied.get() == what {
+                "Copied"
+            } else {
+                usual
+            }
+        }
+    };
+    let all = move || {
+        shown
+            .list
+            .with(|it| it.as_ref().map_or(0, |it| it.rows.len()))
+    };
+    let typed = move |event| shown.find.set(event_target_value(&event));
+    let id = shown.kind.id;
+    view! {
+        <div class="table-bar">
+            <label class="choice">"Find"
+                <input type="text" class="find" on:input=typed data-testid=format!("{id}-find")/>
+            </label>
+            <output class="range">
+                {move || {
+                    let (some, all) = (rows.with(Vec::len), all());
+                    match some == all {
+                        true => format!("{all} rows"),
+                        false => format!("{some} of {all} rows"),
+                    }
+                }}
+            </output>
+            <button type="button" class="quiet" data-testid=format!("{id}-csv")
+                title="Copy these rows as comma-separated values"
+                on:click=copy("csv", List::csv)>{said("csv", "Copy CSV")}</button>
+            <button type="button" class="quiet" data-testid=format!("{id}-json")
+                title="Copy these rows as JSON"
+                on:click=copy("json", List::json)>{said("json", "Copy JSON")}</button>
+        </div>
+    }
+}
+
+#[component]
+fn Heading(
+    /// The table.
+    shown: Shown,
+    /// The column under the heading.
+    column: ListColumn,
+) -> impl IntoView {
+    let app = use_app();
+    let id = StoredValue::new(column.id);
+    let sorted = move || match shown.order(app) {
+        Some(order) if id.with_value(|id| *id == order.column) => match order.ascending {
+            true => "ascending",
+            false => "descending",
+        },
+        _ => "none",
+    };
+    // Words start at the left like their heading.
+    let is_words = shown.list.with_untracked(|list| {
+        let list = list.as_ref()?;
+        let at = id.with_value(|id| list.columns.iter().position(|it| it.id == *id))?;
+        Some(list.rows.iter().any(|it| it.cells[at].raw.starts_with('"')))
+    });
+    let is_words = is_words.unwrap_or_default();
+    let press = move |_| shown.press_heading(app, &id.get_value());
+    view! {
+        <th scope="col" aria-sort=sorted data-column=id.get_value() class:words=is_words>
+            <button type="button" title=column.meaning on:click=press>{column.heading}</button>
+        </th>
+    }
+}
+
+#[component]
+fn Row(
+    /// Its figures.
+    row: ListRow,
+    /// Its position in the answer.
+    at: usize,
+    /// The clock of its cycles.
+    clock: Signal<ClockKind>,
+    /// Told of a press before the page follows.
+    on_press: Option<Callback<usize>>,
+) -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let ListRow { cells, press, bar } = row;
+    let kernel = match &press {
+        Press::Kernel(kernel) => Some(kernel.clone()),
+        _ => None,
+    };
+    let is_focused = {
+        let kernel = kernel.clone();
+        move || kernel.is_some() && app.view.with(|view| view.kernel == kernel)
+    };
+    let has_colour = kernel.is_some();
+    let colour = move || {
+        let theme = app.theme.get();
+        let kernel = kernel.as_ref()?;
+        Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
+    };
+    let can_press = press != Press::Nothing || on_press.is_some();
+    let press = StoredValue::new(press);
+    let pressed = move || {
+        if let Some(on_press) = on_press {
+            on_press.run(at);
+        }
+        follow(app, clock.get_untracked(), &press.get_value());
+    };
+    let name = cells.first().map(|it| it.text.clone()).unwrap_or_default();
+    let label = name.clone();
+    let heading = if can_press {
+        view! {
+            <button type="button" class="row-button" on:click=move |_| pressed()>
+                {has_colour.then(|| view! { <i style:background-color=colour></i> })}{label}
+            </button>
+        }
+        .into_any()
+    } else {
+        view! { <span class="row-label">{label}</span> }.into_any()
+    };
+    let cells = figures(cells, bar);
+    view! {
+        <tr data-testid="list-row" data-name=name class:focused=is_focused class:still=!can_press
+            on:click=move |event| {
+                // The button inside has its own click.
+                if can_press && !browser::is_inside_button(&event) { pressed() }
+            }>
+            <th scope="row">{heading}</th>
+            {cells}
+        </tr>
+    }
+}
+
+/// The cells after the first one.
+fn figures(cells: Vec<Cell>, bar: Option<(usize, f64)>) -> impl IntoView {
+    let one = move |(column, cell): (usize, Cell)| {
+        let bar = bar.filter(|it| it.0 == column);
+        let fill = bar.map(|it| format!("{:.1}%", it.1 * 100.0));
+        let is_text = cell.raw.starts_with('"');
+        let is_unknown = cell.raw == "null";
+        view! {
+            <td class:share=fill.is_some() class:unknown=is_unknown class:words=is_text
+                style=("--fill", fill) data-raw=cell.raw>{cell.text}</td>
+        }
+    };
+    cells
+        .into_iter()
+        .enumerate()
+        .skip(1)
+        .map(one)
+        .collect_view()
+}
+
+/// The way to the rest of a long table.
+#[component]
+fn More(
+    /// The table.
+    shown: Shown,
+    /// Positions of its rows.
+    rows: Memo<Vec<usize>>,
+) -> impl IntoView {
+    let rest = move || rows.with(Vec::len).saturating_sub(ROWS_MAX);
+    view! {
+        <Show when=move || { rest() > 0 && !shown.is_whole.get() }>
+            <button type="button" class="more" on:click=move |_| shown.is_whole.set(true)>
+                {move || format!("Show {} more rows", rest())}
+            </button>
+        </Show>
+    }
+}
+
+/// Does what pressing a row asks for.
+pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
+    match press {
+        Press::Nothing => {}
+        Press::Jump(from, to) => jump(app, clock, *from, *to),
+        Press::Kernel(kernel) => app.change_view(|view| view.toggle_kernel(kernel)),
+        Press::Tile(tile) => app.change_view(|view| {
+            view.tiles = Some(TileIds {
+                first: *tile,
+                last: *tile,
+            });
+        }),
+    }
+}
+
+/// Brings cycles into view with some of what is around them.
+pub(super) fn jump(app: App, clock: ClockKind, from: u64, to: u64) {
+    let around = (to.saturating_sub(from) / 4).max(8);
+    let run = app
+        .load
+        .with_untracked(|load| load.summary().map_or(u64::MAX, |it| it.run(clock)));
+    app.change_view(|view| {
+        view.set_clock(clock);
+        view.span = Some(Span {
+            from: from.saturating_sub(around),
+            to: to.saturating_add(around).min(run).max(1),
+        });
+    });
+}

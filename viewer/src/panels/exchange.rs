@@ -1,0 +1,190 @@
+//! Exchange: when tiles send and receive, bytes of each exchange, hottest receivers.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::asked::{CopyAnswer, keep_asked, part};
+use super::data_table::{DataTable, Kind};
+use super::facts::Facts;
+use crate::browser;
+use crate::engine::panel::PanelAsked;
+use crate::engine::ports::PortsAsked;
+use crate::engine::protocol::RasterAsked;
+use crate::engine::traffic::TrafficAsked;
+use crate::pictures::ports;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::{Derived, use_derived};
+use crate::state::view::Colouring;
+use crate::timeline::canvas::device;
+use crate::timeline::component::next_id;
+use crate::timeline::layout::{self, Picture, PlotView, Size};
+use crate::timeline::pointer::place;
+use crate::timeline::scene::Bitmap;
+use crate::timeline::stage::{follow_size, keep_painted};
+
+/// The panel.
+#[component]
+pub(crate) fn Exchange() -> impl IntoView {
+    let app = use_app();
+    let answer = app.panels.traffic;
+    let asked = move || {
+        let clock = app.view.with(|view| view.clock);
+        Some(TrafficAsked { clock })
+    };
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
+    let state = keep_asked(asked, PanelAsked::Traffic, answered);
+    let clock = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.clock))
+            .unwrap_or_default()
+    });
+    let facts = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.facts.clone()))
+            .unwrap_or_default()
+    });
+    let question = Signal::derive(move || asked().map(PanelAsked::Traffic));
+    let table = |id, label, is_main| Kind { id, label, is_main };
+    view! {
+        <section class="figures" data-testid="exchange" data-panel data-state=state
+            aria-label="Exchange">
+            <div class="controls">
+                <h2>"Exchange: who sends and receives when"</h2>
+                <span class="hint">
+                    "transfers are scheduled, placed in the measured exchanges"
+                </span>
+                <CopyAnswer id="exchange" asked=question command=|_, _| None/>
+            </div>
+            <Ports/>
+            <Facts id="traffic" facts/>
+            <DataTable kind=table("exchange-table", "Exchanges of the run", true) clock
+                list=part(answer, |it| it.exchanges.clone())/>
+            <super::matrix::Matrix/>
+            <DataTable kind=table("port-table", "Tiles by bytes that land on them", false) clock
+                list=part(answer, |it| it.tiles.clone())/>
+        </section>
+    }
+}
+
+/// The part in view, one cell for each device pixel.
+fn asked(app: App, derived: Derived, size: Size) -> Option<PortsAsked> {
+    let viewport = derived.viewport.get().filter(|_| size.width > 0.0)?;
+    let plot = layout::plot_rect(size);
+    let ratio = browser::pixel_ratio();
+    Some(PortsAsked {
+        clock: app.view.with(|view| view.clock),
+        from: viewport.span.from,
+        to: viewport.span.to,
+        columns: device(plot.width, ratio),
+        tile_from: viewport.tiles.start,
+        tile_to: viewport.tiles.end,
+        rows: device(plot.height, ratio),
+    })
+}
+
+/// Pixels with the place that they show.
+fn picture(asked: PortsAsked, bitmap: Arc<Bitmap>) -> Picture {
+    Picture {
+        asked: RasterAsked {
+            clock: asked.clock,
+            from: asked.from,
+            to: asked.to,
+            columns: asked.columns,
+            tile_from: asked.tile_from,
+            tile_to: asked.tile_to,
+            rows: asked.rows,
+            colour: Colouring::default(),
+            focus: None,
+        },
+        bitmap,
+    }
+}
+
+/// Lanes of the ports in view.
+#[component]
+fn Ports() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let size = RwSignal::new(Size::default());
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let answer = app.panels.ports;
+    let answered = move || answer.with(|it| it.as_ref().and_then(|it| it.asked));
+    let state = keep_asked(
+        move || asked(app, derived, size.get()),
+        PanelAsked::Ports,
+        answered,
+    );
+    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+        let theme = app.theme.get();
+        answer.with(|it| Some(Arc::new(ports::bitmap(it.as_ref()?, theme, next_id()))))
+    });
+    let scene = move || {
+        let viewport = derived.viewport.get()?;
+        let summary = app.load.with(|load| load.summary().cloned())?;
+        let ports = answer.get()?;
+        let palette = app.theme.get().palette();
+        let picture = picture(ports.asked?, bitmap.get()?);
+        let mut scene = layout::plot(&PlotView {
+            size: size.get(),
+            viewport: &viewport,
+            pictures: &[Some(picture)],
+            tiles: &summary.tiles,
+            clock_hz: summary.clock_hz,
+            palette,
+        });
+        if let Some(cycle) = app.cursor.get() {
+            let plot = layout::plot_rect(size.get());
+            layout::cycle_line(&mut scene, plot, &viewport, cycle, palette);
+        }
+        Some(scene)
+    };
+    keep_painted(canvas, size, scene, || {});
+    let moved = move |event: web_sys::PointerEvent| {
+        let plot = layout::plot_rect(size.get_untracked());
+        let at = place(&event);
+        let viewport = derived
+            .viewport
+            .get_untracked()
+            .filter(|_| plot.contains(at.0, at.1));
+        app.point(viewport.map(|it| it.cycle_at((at.0 - plot.x) / plot.width)));
+    };
+    let facts = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.facts.clone()))
+            .unwrap_or_default()
+    });
+    view! {
+        <div class="picture tall" node_ref=host role="img" data-testid="ports" data-state=state
+            aria-label="Exchange ports of the tiles in view over the cycles in view. The tables \
+                        below have bytes by exchange and by tile."
+            on:pointermove=moved on:pointerleave=move |_| app.point(None)>
+            <canvas node_ref=canvas data-testid="ports-canvas"></canvas>
+        </div>
+        <PortLegend/>
+        <Facts id="ports" facts/>
+    }
+}
+
+#[component]
+fn PortLegend() -> impl IntoView {
+    let app = use_app();
+    let entries = move || {
+        let inks = app.theme.get().ports();
+        [
+            (inks.send, "sends"),
+            (inks.receive, "receives"),
+            (inks.both, "both"),
+            (inks.lent, "lane lent to the partner"),
+            (inks.open, "in an exchange, without a transfer"),
+        ]
+    };
+    view! {
+        <ul class="legend" aria-label="Colours of ports">
+            {move || entries().map(|(colour, name)| view! {
+                <li><i style:background-color=colour.css()></i>{name}</li>
+            }).collect_view()}
+        </ul>
+    }
+}

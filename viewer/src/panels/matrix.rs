@@ -1,0 +1,120 @@
+//! Who sends to whom: bytes between tiles, from a package.
+
+use std::sync::Arc;
+
+use leptos::html;
+use leptos::prelude::*;
+
+use crate::engine::memory::{MatrixAnswer, MatrixAsked};
+use crate::engine::protocol::Request;
+use crate::pictures::matrix;
+use crate::state::actions::use_app;
+use crate::timeline::canvas::device;
+use crate::timeline::component::next_id;
+use crate::timeline::layout::Size;
+use crate::timeline::pointer::place;
+use crate::timeline::scene::Bitmap;
+use crate::timeline::stage::{follow_size, keep_painted};
+
+/// Most cells on a side.
+const CELLS_MAX: u32 = 736;
+
+/// The matrix, or how to get it.
+#[component]
+pub(super) fn Matrix() -> impl IntoView {
+    let app = use_app();
+    let has_package = Memo::new(move |_| app.panels.package.with(|it| it.ready().is_some()));
+    view! {
+        <h3>"Who sends to whom"</h3>
+        <Show when=move || has_package.get() fallback=|| view! {
+            <p class="note" data-testid="matrix-hint">
+                "A profile does not say which tile sends to which. Drop the .ipuexe that it was \
+                 recorded from on this page to see it."
+            </p>
+        }>
+            <Cells/>
+        </Show>
+    }
+}
+
+#[component]
+fn Cells() -> impl IntoView {
+    let app = use_app();
+    let answer = app.panels.matrix;
+    let size = RwSignal::new(Size::default());
+    let pointed = RwSignal::new(None::<(u32, u32)>);
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let asked = Memo::new(move |_| {
+        let package = app.panels.package.with(|it| it.ready().map(|it| it.0))?;
+        let Size { width, height } = size.get();
+        let side = device(width.min(height), crate::browser::pixel_ratio());
+        (width > 0.0).then_some(MatrixAsked {
+            package,
+            cells: side.min(CELLS_MAX),
+        })
+    });
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Matrix(asked));
+        }
+    });
+    let state = move || {
+        let answered = answer.with(|it| it.as_ref().and_then(|it| it.asked));
+        if answered.is_some() && answered == asked.get() {
+            "ready"
+        } else {
+            "pending"
+        }
+    };
+    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+        let palette = app.theme.get().palette();
+        answer.with(|it| Some(Arc::new(matrix::bitmap(it.as_ref()?, palette, next_id()))))
+    });
+    let scene = move || {
+        let palette = app.theme.get().palette();
+        Some(matrix::scene(
+            size.get(),
+            &*answer.get()?,
+            &bitmap.get()?,
+            palette,
+        ))
+    };
+    keep_painted(canvas, size, scene, || {});
+    let moved = move |event: web_sys::PointerEvent| {
+        let cells = answer.with_untracked(|it| it.as_ref().map_or(0, |it| it.cells));
+        pointed.set(matrix::cell_at(size.get_untracked(), cells, place(&event)));
+    };
+    let said = move || {
+        let at = pointed.get();
+        let cell = answer.with(|it| Some(cell_in_words(it.as_ref()?, at?)));
+        cell.unwrap_or_else(|| {
+            "rows send, columns receive, in the order of physical tiles; the scale is logarithmic"
+                .to_owned()
+        })
+    };
+    view! {
+        <div class="picture square" node_ref=host role="img" data-testid="matrix" data-state=state
+            aria-label="Bytes between tiles: rows send, columns receive"
+            on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
+            <canvas node_ref=canvas data-testid="matrix-canvas"></canvas>
+        </div>
+        <output class="range" data-testid="matrix-said">{said}</output>
+    }
+}
+
+fn cell_in_words(answer: &MatrixAnswer, (row, column): (u32, u32)) -> String {
+    let tiles = |cell: u32| match answer.tiles.get(cell as usize) {
+        Some((first, last)) if first == last => format!("tile {first}"),
+        Some((first, last)) => format!("tiles {first}–{last}"),
+        None => String::new(),
+    };
+    let bytes = matrix::bytes_of(answer, row, column);
+    let at_least = if bytes == u32::MAX { "at least " } else { "" };
+    let bytes = analytics::text::count(u64::from(bytes));
+    format!(
+        "{} → {}: {at_least}{bytes} bytes",
+        tiles(row),
+        tiles(column)
+    )
+}

@@ -1,0 +1,145 @@
+//! Phases: who arrives last at each barrier, who waits for whom, and what balance would save.
+
+use std::sync::Arc;
+
+use analytics::clock::ClockKind;
+use leptos::html;
+use leptos::prelude::*;
+
+use super::asked::{CopyAnswer, keep_asked, part};
+use super::data_table::{DataTable, Kind, jump};
+use super::facts::{Facts, Warnings};
+use crate::engine::panel::PanelAsked;
+use crate::engine::phases::{PhaseBar, PhasesAsked};
+use crate::pictures::waterfall::{self, Rows, WaterfallView};
+use crate::state::actions::use_app;
+use crate::state::derived::use_derived;
+use crate::timeline::layout::Size;
+use crate::timeline::pointer::place;
+use crate::timeline::stage::{follow_size, keep_painted};
+
+/// The panel.
+#[component]
+pub(crate) fn Phases() -> impl IntoView {
+    let app = use_app();
+    let answer = app.panels.phases;
+    let asked = move || {
+        let clock = app.view.with(|view| view.clock);
+        Some(PhasesAsked { clock })
+    };
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
+    let state = keep_asked(asked, PanelAsked::Phases, answered);
+    let clock = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.clock))
+            .unwrap_or_default()
+    });
+    let facts = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.facts.clone()))
+            .unwrap_or_default()
+    });
+    let warnings = Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
+            .unwrap_or_default()
+    });
+    let question = Signal::derive(move || asked().map(PanelAsked::Phases));
+    let table = |id, label, is_main| Kind { id, label, is_main };
+    let hint = move || format!("{} clock, the whole run", clock.get().name());
+    view! {
+        <section class="figures" data-testid="phases" data-panel data-state=state
+            aria-label="Phases">
+            <div class="controls">
+                <h2>"Phases: for whom the tiles waited"</h2>
+                <span class="hint">{hint}</span>
+                <CopyAnswer id="phases" asked=question command/>
+            </div>
+            <Facts id="phases" facts/>
+            <Warnings warnings/>
+            <Waterfall clock/>
+            <DataTable kind=table("phase-table", "Phases", true) clock
+                list=part(answer, |it| it.phases.clone())/>
+            <div class="side-by-side">
+                <DataTable kind=table("path-table", "Kernels of the critical path", false) clock
+                    list=part(answer, |it| it.kernels.clone())/>
+                <DataTable kind=table("culprit-table", "Kernels that others waited for", false)
+                    clock list=part(answer, |it| it.culprits.clone())/>
+                <DataTable kind=table("late-tile-table", "Tiles that came last", false) clock
+                    list=part(answer, |it| it.tiles.clone())/>
+            </div>
+        </section>
+    }
+}
+
+/// The command that prints the same.
+fn command(asked: &PanelAsked, file: &str) -> Option<String> {
+    let PanelAsked::Phases(asked) = asked else {
+        return None;
+    };
+    let shared = match asked.clock {
+        ClockKind::Cropped => "",
+        ClockKind::Shared | ClockKind::Tile => " --shared-clock",
+    };
+    Some(format!(
+        "profile-critical-path {file}{shared} --limit 0 --json"
+    ))
+}
+
+/// The picture of the phases in view; pressing one brings it closer.
+#[component]
+fn Waterfall(
+    /// The clock of the answer.
+    clock: Signal<ClockKind>,
+) -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let size = RwSignal::new(Size::default());
+    let pointed = RwSignal::new(None::<usize>);
+    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
+    follow_size(host, size);
+    let bars = part(app.panels.phases, |it| it.bars.clone());
+    let scene = move || {
+        let (viewport, bars) = (derived.viewport.get()?, bars.get()?);
+        Some(derived.hues.with(|hues| {
+            waterfall::scene(&WaterfallView {
+                size: size.get(),
+                viewport: &viewport,
+                bars: &bars,
+                pointed: pointed.get(),
+                hues,
+                theme: app.theme.get(),
+            })
+        }))
+    };
+    keep_painted(canvas, size, scene, || {});
+    let at = move |event: &web_sys::PointerEvent| -> Option<usize> {
+        let (viewport, bars) = (derived.viewport.get_untracked()?, bars.get_untracked()?);
+        let size = size.get_untracked();
+        Rows::new(&bars, &viewport, size).phase_at(size, place(event).1)
+    };
+    let of = move |at: usize| -> Option<PhaseBar> {
+        bars.with_untracked(|bars: &Option<Arc<Vec<PhaseBar>>>| bars.as_ref()?.get(at).cloned())
+    };
+    let said = move || match pointed.get().and_then(of) {
+        Some(bar) => bar.said,
+        None => "one row a phase in view; a dark line is the time from the first arrival to the \
+                 last; press to bring a phase closer"
+            .to_owned(),
+    };
+    let press = move |event| {
+        if let Some(bar) = at(&event).and_then(of) {
+            jump(app, clock.get_untracked(), bar.from, bar.to);
+        }
+    };
+    view! {
+        <div class="picture" node_ref=host role="img" data-testid="waterfall"
+            aria-label="Phases in view, one below the other over time. The table below has the \
+                        same figures."
+            on:pointermove=move |event| pointed.set(at(&event))
+            on:pointerleave=move |_| pointed.set(None)
+            on:pointerup=press>
+            <canvas node_ref=canvas data-testid="waterfall-canvas"></canvas>
+        </div>
+        <output class="range" data-testid="waterfall-said">{said}</output>
+    }
+}

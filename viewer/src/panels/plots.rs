@@ -1,0 +1,153 @@
+//! Plots: charts of the profile, each to be kept as SVG, PNG and data.
+
+use leptos::html;
+use leptos::prelude::*;
+
+use super::asked::keep_asked;
+use crate::browser;
+use crate::engine::panel::PanelAsked;
+use crate::engine::plot::PlotAsked;
+use crate::state::actions::{App, use_app};
+use crate::state::panels::Plot;
+use crate::theme::Theme;
+use crate::timeline::canvas::device;
+use crate::timeline::layout::Size;
+use crate::timeline::stage::follow_size;
+
+/// Height of a chart in CSS pixels.
+const HEIGHT: u32 = 420;
+/// Widest and narrowest chart; a narrower page scrolls.
+const WIDTH_MAX: u32 = 1_400;
+const WIDTH_MIN: u32 = 480;
+
+/// The panel.
+#[component]
+pub(crate) fn Plots() -> impl IntoView {
+    let app = use_app();
+    let size = RwSignal::new(Size::default());
+    let host = NodeRef::<html::Div>::new();
+    follow_size(host, size);
+    let answer = app.panels.plot;
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
+    let state = keep_asked(move || asked(app, size.get()), PanelAsked::Plot, answered);
+    let svg = move || {
+        answer
+            .with(|it| it.as_ref().map(|it| it.svg.clone()))
+            .unwrap_or_default()
+    };
+    let about = move || match app.view.with(|view| view.kernel.clone()) {
+        Some(kernel) => format!("of kernel {kernel}"),
+        None => "of all kernels; focus one to see it alone".to_owned(),
+    };
+    let label = move || {
+        let plot = app.view.with(|view| view.panels.plot);
+        format!(
+            "{}, {}. Its data can be copied as CSV or JSON.",
+            plot.meaning(),
+            about()
+        )
+    };
+    view! {
+        <section class="figures" data-testid="plots" data-panel data-state=state
+            aria-label="Plots">
+            <div class="controls">
+                <h2>"Plots"</h2>
+                <PlotChoice/>
+                <span class="hint">{about}</span>
+                <Keep/>
+            </div>
+            <div class="chart" node_ref=host role="img" data-testid="chart" tabindex="0"
+                aria-label=label inner_html=svg></div>
+        </section>
+    }
+}
+
+fn asked(app: App, size: Size) -> Option<PlotAsked> {
+    if size.width <= 0.0 {
+        return None;
+    }
+    let (plot, clock, kernel) = app
+        .view
+        .with(|view| (view.panels.plot, view.clock, view.kernel.clone()));
+    let width = device(size.width, 1.0).clamp(WIDTH_MIN, WIDTH_MAX);
+    Some(PlotAsked {
+        plot,
+        clock,
+        kernel,
+        size: (width, HEIGHT),
+        dark: app.theme.get() == Theme::Dark,
+    })
+}
+
+#[component]
+fn PlotChoice() -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let plot = Plot::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.panels.plot = plot);
+    };
+    let is = move |plot| move || app.view.with(|view| view.panels.plot == plot);
+    view! {
+        <label class="choice">"Chart"
+            <select data-testid="plot" on:change=choose>
+                {Plot::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is(it)>{it.meaning()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+/// Keeps the chart and its data as files or on the clipboard.
+#[component]
+fn Keep() -> impl IntoView {
+    let app = use_app();
+    let answer = app.panels.plot;
+    let name = move |ending: &str| {
+        let plot =
+            answer.with_untracked(|it| it.as_ref().map_or("chart", |it| it.asked.plot.name()));
+        format!("{plot}.{ending}")
+    };
+    let svg = move |_| {
+        if let Some(it) = answer.get_untracked() {
+            browser::save(&name("svg"), "image/svg+xml", &it.svg);
+        }
+    };
+    let png = move |_| {
+        if let Some(it) = answer.get_untracked() {
+            browser::save_as_png(&name("png"), &it.svg, it.asked.size);
+        }
+    };
+    let csv = move |_| {
+        if let Some(it) = answer.get_untracked() {
+            browser::save(&name("csv"), "text/csv", &it.csv);
+        }
+    };
+    let json = move |_| {
+        if let Some(it) = answer.get_untracked() {
+            browser::save(&name("json"), "application/json", &it.json);
+        }
+    };
+    let copied = RwSignal::new(false);
+    Effect::new(move |_| {
+        answer.track();
+        copied.set(false);
+    });
+    let copy = move |_| {
+        if let Some(it) = answer.get_untracked() {
+            browser::copy(&it.json);
+            copied.set(true);
+        }
+    };
+    view! {
+        <div class="group" role="group" aria-label="Keep the chart">
+            <button type="button" data-testid="plot-svg" on:click=svg>"SVG"</button>
+            <button type="button" data-testid="plot-png" on:click=png>"PNG"</button>
+            <button type="button" data-testid="plot-csv" on:click=csv>"CSV"</button>
+            <button type="button" data-testid="plot-json" on:click=json>"JSON"</button>
+        </div>
+        <button type="button" class="quiet" data-testid="plot-copy" on:click=copy>
+            {move || if copied.get() { "Copied" } else { "Copy JSON" }}
+        </button>
+    }
+}

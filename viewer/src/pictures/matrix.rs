@@ -1,0 +1,146 @@
+//! Tiles × tiles: bytes from the tiles of a row to the tiles of a column, on a logarithmic scale.
+
+use std::sync::Arc;
+
+use crate::engine::memory::MatrixAnswer;
+use crate::theme::{Palette, scale};
+use crate::timeline::layout::Size;
+use crate::timeline::scene::{Anchor, Bitmap, Colour, Rect, Scene, Shape};
+use crate::timeline::viewport::{rounded, to_float};
+
+/// Room for labels left of and above the cells.
+const GUTTER: f64 = 44.0;
+const RULER: f64 = 18.0;
+/// Labels on each side.
+const LABELS: u32 = 8;
+
+/// Bytes of a cell.
+pub(crate) fn bytes_of(matrix: &MatrixAnswer, row: u32, column: u32) -> u32 {
+    let at = (row as usize * matrix.cells as usize + column as usize) * 4;
+    let bytes = matrix.plane.get(at..at + 4);
+    bytes.map_or(0, |it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]))
+}
+
+/// One pixel a cell; cells without a byte show the background.
+pub(crate) fn bitmap(matrix: &MatrixAnswer, palette: &Palette, id: u64) -> Bitmap {
+    let full = to_float(matrix.most.min(u64::from(u32::MAX)) + 1).ln();
+    let mut rgba = Vec::with_capacity(matrix.plane.len());
+    for row in 0..matrix.cells {
+        for column in 0..matrix.cells {
+            let bytes = bytes_of(matrix, row, column);
+            let Colour {
+                red, green, blue, ..
+            } = match bytes {
+                0 => palette.idle,
+                bytes => scale((f64::from(bytes) + 1.0).ln() / full),
+            };
+            rgba.extend_from_slice(&[red, green, blue, 255]);
+        }
+    }
+    Bitmap {
+        id,
+        columns: matrix.cells,
+        rows: matrix.cells,
+        rgba,
+    }
+}
+
+/// The square of cells.
+fn square(size: Size) -> Rect {
+    let side = (size.width - GUTTER).min(size.height - RULER).max(1.0);
+    Rect {
+        x: GUTTER,
+        y: RULER,
+        width: side,
+        height: side,
+    }
+}
+
+/// The picture with labels of physical tiles.
+pub(crate) fn scene(
+    size: Size,
+    matrix: &MatrixAnswer,
+    bitmap: &Arc<Bitmap>,
+    palette: &Palette,
+) -> Scene {
+    let mut scene = Scene::default();
+    let square = square(size);
+    scene.shapes.push(Shape::Image {
+        bitmap: Arc::clone(bitmap),
+        target: square,
+        clip: square,
+    });
+    let count = matrix.cells.max(1);
+    for label in 0..LABELS.min(count) {
+        let cell = label * count / LABELS.min(count);
+        let part = f64::from(cell) / f64::from(count) * square.width;
+        let name = matrix.tiles.get(cell as usize).map(|it| it.0.to_string());
+        let name = name.unwrap_or_default();
+        let row = (square.x - 6.0, square.y + part + 6.0);
+        scene.text(row, Anchor::End, &name, palette.muted);
+        let column = (square.x + part, square.y - 8.0);
+        scene.text(column, Anchor::Start, &name, palette.muted);
+    }
+    scene
+}
+
+/// Row and column of the cell at a place.
+pub(crate) fn cell_at(size: Size, cells: u32, at: (f64, f64)) -> Option<(u32, u32)> {
+    let square = square(size);
+    let cell = |at: f64, from: f64| {
+        let part = ((at - from) / square.width * f64::from(cells)).floor();
+        u32::try_from(rounded(part)).map_or(0, |it| it.min(cells.saturating_sub(1)))
+    };
+    square
+        .contains(at.0, at.1)
+        .then(|| (cell(at.1, square.y), cell(at.0, square.x)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::Theme;
+
+    fn matrix() -> MatrixAnswer {
+        let plane = [0_u32, 1, 1_000, u32::MAX];
+        MatrixAnswer {
+            asked: None,
+            cells: 2,
+            most: u64::from(u32::MAX),
+            tiles: vec![(0, 3), (4, 7)],
+            plane: plane.iter().flat_map(|it| it.to_le_bytes()).collect(),
+        }
+    }
+
+    #[test]
+    fn more_bytes_are_further_on_the_scale() {
+        let light = Theme::Light.palette();
+        let bitmap = bitmap(&matrix(), light, 1);
+        let pixel = |at: usize| &bitmap.rgba[at * 4..at * 4 + 3];
+        assert_eq!(
+            pixel(0),
+            [light.idle.red, light.idle.green, light.idle.blue]
+        );
+        let full = scale(1.0);
+        assert_eq!(pixel(3), [full.red, full.green, full.blue]);
+        assert!(
+            pixel(1)[1] < pixel(2)[1] && pixel(2)[1] < pixel(3)[1],
+            "greener"
+        );
+    }
+
+    #[test]
+    fn cells_are_found_under_the_pointer() {
+        let size = Size {
+            width: GUTTER + 200.0,
+            height: RULER + 100.0,
+        };
+        assert_eq!(
+            cell_at(size, 2, (GUTTER + 10.0, RULER + 60.0)),
+            Some((1, 0))
+        );
+        assert_eq!(cell_at(size, 2, (GUTTER + 99.0, RULER + 1.0)), Some((0, 1)));
+        assert_eq!(cell_at(size, 2, (GUTTER + 150.0, RULER + 1.0)), None);
+        assert_eq!(bytes_of(&matrix(), 1, 0), 1_000);
+    }
+}

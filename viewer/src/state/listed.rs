@@ -1,0 +1,96 @@
+//! Which rows of a panel's table are shown, in which order.
+
+use std::cmp::Ordering;
+
+use super::view::Sort;
+use crate::engine::list::{List, ListRow};
+
+/// Positions of the rows that hold `find` in one of their texts, whatever the case, in the order of
+/// `order`: unknown figures last either way, rows alike as they came. Without an order, or under
+/// one of a column that is not there, as they came.
+pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize> {
+    let wanted = find.to_lowercase();
+    let holds = |row: &ListRow| {
+        let mut cells = row.cells.iter();
+        cells.any(|it| it.text.to_lowercase().contains(&wanted))
+    };
+    let mut rows: Vec<usize> = (0..list.rows.len())
+        .filter(|&at| holds(&list.rows[at]))
+        .collect();
+    let column = order.and_then(|order| {
+        let at = list.columns.iter().position(|it| it.id == order.column)?;
+        Some((at, order.ascending))
+    });
+    if let Some((column, ascending)) = column {
+        rows.sort_by(|&a, &b| compared(&list.rows[a], &list.rows[b], column, ascending));
+    }
+    rows
+}
+
+fn compared(a: &ListRow, b: &ListRow, column: usize, ascending: bool) -> Ordering {
+    let directed = |it: Ordering| if ascending { it } else { it.reverse() };
+    let (a, b) = (&a.cells[column], &b.cells[column]);
+    let figure = |raw: &str| raw.parse::<f64>().ok();
+    match (figure(&a.raw), figure(&b.raw)) {
+        (Some(a), Some(b)) => directed(a.total_cmp(&b)),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => match (a.raw == "null", b.raw == "null") {
+            (false, false) => directed(a.text.cmp(&b.text)),
+            (a, b) => a.cmp(&b),
+        },
+    }
+}
+
+/// The order after a press on the heading of `column`: the other direction of the same column, else
+/// largest first.
+pub(crate) fn pressed(order: Option<&Sort>, column: &str) -> Sort {
+    Sort {
+        column: column.to_owned(),
+        ascending: order.is_some_and(|it| it.column == column && !it.ascending),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::list::Press;
+    use crate::engine::table::Cell;
+
+    fn list() -> List {
+        let mut list = List::new(&[("name", "", ""), ("cycles", "", "")]);
+        for (name, cycles) in [
+            ("b", Some(5)),
+            ("a", None),
+            ("Gemm", Some(40)),
+            ("d", Some(5)),
+        ] {
+            let cells = vec![Cell::name(name), Cell::count_or_unknown(cycles)];
+            list.push(Press::Nothing, cells);
+        }
+        list
+    }
+
+    #[test]
+    fn figures_sort_both_ways_with_unknown_last() {
+        let by = |order: &str| shown(&list(), Some(&Sort::parse(order)), "");
+        assert_eq!(by("cycles"), [2, 0, 3, 1]);
+        assert_eq!(by("cycles.asc"), [0, 3, 2, 1]);
+        assert_eq!(by("name.asc"), [2, 1, 0, 3]);
+        assert_eq!(by("moon"), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_text_keeps_the_rows_that_hold_it() {
+        assert_eq!(shown(&list(), None, "gem"), [2]);
+        assert_eq!(shown(&list(), None, ""), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_second_press_turns_the_order() {
+        let first = pressed(None, "cycles");
+        assert_eq!(first.to_string(), "cycles");
+        assert_eq!(pressed(Some(&first), "cycles").to_string(), "cycles.asc");
+        assert_eq!(pressed(Some(&first), "name").to_string(), "name");
+    }
+}

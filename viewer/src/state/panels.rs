@@ -1,0 +1,213 @@
+//! What the panels below the timeline show: their part of the view and of its link.
+
+use serde::{Deserialize, Serialize};
+
+use super::url::{decoded, encoded};
+use super::view::Sort;
+
+/// What a row of the comparison stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Pairs {
+    /// A kernel symbol.
+    #[default]
+    Kernel,
+    /// A phase, aligned by structure.
+    Phase,
+    /// A model-level operation.
+    Operation,
+    /// A physical tile.
+    Tile,
+    /// A sample kind.
+    Kind,
+}
+
+impl Pairs {
+    /// All choices, in the order of the menu.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Kernel,
+        Self::Phase,
+        Self::Operation,
+        Self::Tile,
+        Self::Kind,
+    ];
+
+    /// The name in links.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Phase => "phase",
+            Self::Operation => "operation",
+            Self::Tile => "tile",
+            Self::Kind => "kind",
+        }
+    }
+
+    /// The heading of the first column.
+    pub(crate) const fn heading(self) -> &'static str {
+        match self {
+            Self::Kernel => "Kernel",
+            Self::Phase => "Phase",
+            Self::Operation => "Operation",
+            Self::Tile => "Tile",
+            Self::Kind => "Kind",
+        }
+    }
+
+    /// The choice with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// A chart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Plot {
+    /// How many samples took how long.
+    #[default]
+    Durations,
+    /// How work adds up over the run.
+    Cumulative,
+    /// What kernels reach of what their shapes allow.
+    Roofline,
+    /// Phases one below the other.
+    Phases,
+    /// Compute cycles of each tile.
+    Tiles,
+}
+
+impl Plot {
+    /// All charts, in the order of the menu.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Durations,
+        Self::Cumulative,
+        Self::Roofline,
+        Self::Phases,
+        Self::Tiles,
+    ];
+
+    /// The name in links and in names of files.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Durations => "durations",
+            Self::Cumulative => "cumulative",
+            Self::Roofline => "roofline",
+            Self::Phases => "phases",
+            Self::Tiles => "tiles",
+        }
+    }
+
+    /// What the menu says.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Durations => "Histogram of durations",
+            Self::Cumulative => "Work over time",
+            Self::Roofline => "Issue-cycle roofline",
+            Self::Phases => "Waterfall of phases",
+            Self::Tiles => "Heat map of tiles",
+        }
+    }
+
+    /// The chart with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+/// What a link says of a table with every figure.
+const ALL_FIGURES: &str = "all";
+
+/// What a link restores of the panels.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PanelState {
+    /// Order of the panel's table; `None` is the order that it comes in.
+    pub(crate) order: Option<Sort>,
+    /// The chart of the plots.
+    pub(crate) plot: Plot,
+    /// What a row of the comparison stands for.
+    pub(crate) pairs: Pairs,
+    /// Address of the profile to compare with, as the page's own addresses are written.
+    pub(crate) compare: Option<String>,
+    /// Address of the package whose memory is shown.
+    pub(crate) package: Option<String>,
+    /// Physical tile whose memory is shown.
+    pub(crate) tile: Option<u32>,
+    /// Metadata name that the table of the run is grouped by.
+    pub(crate) key: String,
+    /// Whether the table of the run shows every figure.
+    pub(crate) all_figures: bool,
+}
+
+impl PanelState {
+    /// Takes a pair of a link into the state; `false` where the key is none of its own.
+    pub(crate) fn read_key(&mut self, key: &str, value: &str) -> bool {
+        let text = || Some(decoded(value)).filter(|it| !it.is_empty());
+        match key {
+            "order" => self.order = text().map(|it| Sort::parse(&it)),
+            "plot" => self.plot = Plot::from_name(value).unwrap_or_default(),
+            "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
+            "compare" => self.compare = text(),
+            "package" => self.package = text(),
+            "tile" => self.tile = value.parse().ok(),
+            "key" => self.key = decoded(value),
+            "columns" => self.all_figures = value == ALL_FIGURES,
+            _ => return false,
+        }
+        true
+    }
+
+    /// The pairs that a link needs, encoded; defaults are left out.
+    pub(crate) fn pairs_of_link(&self) -> Vec<(&'static str, String)> {
+        let mut pairs = Vec::new();
+        if let Some(order) = &self.order {
+            pairs.push(("order", encoded(&order.to_string())));
+        }
+        if self.plot != Plot::default() {
+            pairs.push(("plot", self.plot.name().to_owned()));
+        }
+        if self.pairs != Pairs::default() {
+            pairs.push(("pairs", self.pairs.name().to_owned()));
+        }
+        if let Some(compare) = &self.compare {
+            pairs.push(("compare", encoded(compare)));
+        }
+        if let Some(package) = &self.package {
+            pairs.push(("package", encoded(package)));
+        }
+        if let Some(tile) = self.tile {
+            pairs.push(("tile", tile.to_string()));
+        }
+        if !self.key.is_empty() {
+            pairs.push(("key", encoded(&self.key)));
+        }
+        if self.all_figures {
+            pairs.push(("columns", ALL_FIGURES.to_owned()));
+        }
+        pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_restores_what_the_panels_show() {
+        let state = PanelState {
+            order: Some(Sort::parse("waiting.asc")),
+            plot: Plot::Roofline,
+            pairs: Pairs::Phase,
+            compare: Some("/a/b c&d".to_owned()),
+            package: Some("https://host/x.ipuexe?y=1".to_owned()),
+            tile: Some(7),
+            key: "role of it".to_owned(),
+            all_figures: true,
+        };
+        let mut again = PanelState::default();
+        for (key, value) in state.pairs_of_link() {
+            assert!(again.read_key(key, &value), "{key}");
+        }
+        assert_eq!(again, state);
+        assert_eq!(PanelState::default().pairs_of_link(), []);
+        assert!(!again.read_key("moon", "full"));
+    }
+}
