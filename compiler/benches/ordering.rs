@@ -12,7 +12,8 @@ use compiler::graph::workload::{WorkloadExtents, workload};
 use compiler::plan::{PlanConstraint, plan};
 use compiler::program::{Move, expand};
 use compiler::{
-    AttentionProducts, AttentionStrategy, Limits, OperandPolicy, Options, RepeatPolicy,
+    AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, Options,
+    RepeatPolicy,
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use min_max_heap::MinMaxHeap;
@@ -53,6 +54,7 @@ fn largest_exchange() -> (Vec<Move>, Vec<u16>) {
         attention: AttentionStrategy::Materialized,
         products: AttentionProducts::default(),
         repeats: RepeatPolicy::default(),
+        items: ExchangeItems::default(),
         limits: Limits::STANDARD,
         tile_mapping: None,
         plan_constraints: forced.to_vec(),

@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
     use crate::options::{
-        AttentionProducts, AttentionStrategy, Limits, OperandPolicy, RepeatPolicy,
+        AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, RepeatPolicy,
     };
 
     fn options(allow_assumed_kernels: bool) -> Options {
@@ -53,6 +53,7 @@ mod tests {
             attention: AttentionStrategy::Auto,
             products: AttentionProducts::default(),
             repeats: RepeatPolicy::default(),
+            items: ExchangeItems::default(),
             limits: Limits::STANDARD,
             tile_mapping: None,
             plan_constraints: Vec::new(),

@@ -90,6 +90,8 @@ pub fn target_folder(name: &str) -> PathBuf {
 pub struct Demo {
     /// The recorded profile.
     pub profile: PathBuf,
+    /// The package that was run.
+    pub package: PathBuf,
     /// What the command printed.
     pub printed: String,
 }
@@ -107,7 +109,41 @@ pub fn demo() -> &'static Demo {
         let printed = expect_output(&["demo", "--no-open", "--exit", "--output", place]);
         let profile = folder.join("gemm-projections.ipuprofile");
         assert!(profile.is_file(), "the demo wrote {}", profile.display());
-        Demo { profile, printed }
+        let package = folder.join("gemm-projections.ipuexe");
+        Demo {
+            profile,
+            package,
+            printed,
+        }
+    })
+}
+
+/// The demo's package, run again with every call and transfer recorded, and once more with a
+/// recorder that costs 12 cycles a sample.
+///
+/// # Panics
+/// Where a run fails.
+#[must_use]
+pub fn detailed() -> &'static [PathBuf; 2] {
+    static DETAILED: OnceLock<[PathBuf; 2]> = OnceLock::new();
+    DETAILED.get_or_init(|| {
+        let folder = target_folder("e2e/detailed");
+        let run = |name: &str, cost: &str| {
+            let path = folder.join(name);
+            let package = demo().package.to_str().expect("the path is UTF-8");
+            let output = path.to_str().expect("the path is UTF-8");
+            let flags = [
+                "--granularity",
+                "step",
+                "--timing-only",
+                "--sample-cycles",
+                cost,
+            ];
+            let words = [&["run", package, "-o", output][..], &flags].concat();
+            let _said = expect_output(&words);
+            path
+        };
+        [run("exact.ipuprofile", "0"), run("slower.ipuprofile", "12")]
     })
 }
 

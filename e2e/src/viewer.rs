@@ -153,6 +153,78 @@ impl Viewer {
         self.eval(&format!("{selector}?.innerText ?? ''")).await
     }
 
+    /// Texts of the rows of a panel's table, by the columns' names.
+    pub async fn list(&self, id: &str) -> Vec<BTreeMap<String, Cell>> {
+        self.eval(&format!(
+            "(() => {{ const table = document.querySelector('[data-testid={id}]'); \
+             const names = [...table.querySelectorAll('thead th')].map((it) => it.dataset.column); \
+             return [...table.querySelectorAll('tbody tr')].map((row) => \
+             Object.fromEntries([...row.children].map((it, at) => [names[at], \
+             {{ raw: it.dataset.raw ?? '', text: it.innerText.trim() }}]))); }})()"
+        ))
+        .await
+    }
+
+    /// Pixels of a canvas that differ from its most frequent colour, and how many there are.
+    pub async fn ink(&self, id: &str) -> (u32, u32) {
+        self.eval(&format!(
+            "(() => {{ const it = document.querySelector('[data-testid={id}] canvas'); \
+             const copy = new OffscreenCanvas(it.width, it.height); \
+             const ink = copy.getContext('2d', {{ willReadFrequently: true }}); \
+             ink.drawImage(it, 0, 0); \
+             const pixels = ink.getImageData(0, 0, it.width, it.height).data; \
+             const data = new Uint32Array(pixels.buffer); \
+             const counts = new Map(); \
+             for (const pixel of data) counts.set(pixel, (counts.get(pixel) ?? 0) + 1); \
+             return [data.length - Math.max(...counts.values()), data.length]; }})()"
+        ))
+        .await
+    }
+
+    /// What the page put on the clipboard since this was first called, newest last.
+    pub async fn watch_clipboard(&self) {
+        let _: bool = self
+            .eval(
+                "(() => { window.copied = []; navigator.clipboard.writeText = (text) => { \
+                 window.copied.push(text); return Promise.resolve(); }; return true; })()",
+            )
+            .await;
+    }
+
+    /// The newest text on the clipboard, once there is one more than `before`.
+    pub async fn copied(&mut self, before: usize) -> String {
+        self.wait(&format!("window.copied.length > {before}")).await;
+        self.eval("window.copied.at(-1)").await
+    }
+
+    /// Keeps what the page offers to save as name and text or length.
+    pub async fn watch_saving(&self) {
+        let _: bool = self
+            .eval(
+                "(() => { window.saved = []; const blobs = new Map(); \
+                 const create = URL.createObjectURL; \
+                 URL.createObjectURL = (blob) => { const url = create.call(URL, blob); \
+                 blobs.set(url, blob); return url; }; \
+                 HTMLAnchorElement.prototype.click = async function () { \
+                 const name = this.download; const blob = blobs.get(this.href); \
+                 const text = blob.type === 'image/png' ? `${blob.size}` : await blob.text(); \
+                 window.saved.push({ name, type: blob.type, text }); }; \
+                 return true; })()",
+            )
+            .await;
+    }
+
+    /// What was saved under a name: its media type and its text, or the length of a picture.
+    pub async fn saved(&mut self, name: &str) -> (String, String) {
+        self.wait(&format!("window.saved.some((it) => it.name === '{name}')"))
+            .await;
+        self.eval(&format!(
+            "(() => {{ const it = window.saved.find((it) => it.name === '{name}'); \
+             return [it.type, it.text]; }})()"
+        ))
+        .await
+    }
+
     /// The address with its fragment.
     pub async fn address(&self) -> String {
         self.eval("location.href").await
