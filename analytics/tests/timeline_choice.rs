@@ -81,7 +81,7 @@ proptest! {
     ) {
         let report = profile.report();
         let focus = focus.and_then(|at| kernel_id(&report, at));
-        let choice = CellChoice { names, focus, efficiency: true };
+        let choice = CellChoice { names, focus, efficiency: true, ..CellChoice::default() };
         let tiles = tiles(&profile, clock);
         let count = u32::try_from(tiles.len()).expect("a few");
         prop_assume!(count > 0);

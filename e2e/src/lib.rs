@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod chromium;
+pub mod ranges;
 pub mod stack;
 pub mod tab;
 pub mod viewer;

@@ -18,7 +18,9 @@ use chromiumoxide::cdp::browser_protocol::input::{
     DispatchMouseEventParams, DispatchMouseEventType, DragData, DragDataItem, MouseButton,
 };
 use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel};
-use chromiumoxide::cdp::browser_protocol::page::NavigateParams;
+use chromiumoxide::cdp::browser_protocol::page::{
+    AddScriptToEvaluateOnNewDocumentParams, NavigateParams,
+};
 use chromiumoxide::cdp::js_protocol::runtime::{
     ConsoleApiCalledType, EvaluateParams, EventConsoleApiCalled, EventExceptionThrown,
 };
@@ -121,6 +123,12 @@ impl Tab {
             "{url}: {:?}",
             answer.error_text
         );
+    }
+
+    /// Evaluates a script in every page from now on, before the page's own.
+    pub async fn on_new_page(&self, script: &str) {
+        self.call(AddScriptToEvaluateOnNewDocumentParams::new(script))
+            .await;
     }
 
     /// Loads the page anew.

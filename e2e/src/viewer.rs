@@ -52,11 +52,17 @@ pub struct Failure {
 impl Viewer {
     /// A page of the usual size on `url`; the caller waits for its state.
     pub async fn at(url: &str) -> Self {
+        let viewer = Self::blank().await;
+        viewer.goto(url).await;
+        viewer
+    }
+
+    /// An empty page of the usual size.
+    pub async fn blank() -> Self {
         let viewer = Self {
             tab: Tab::open(1440, 900).await,
         };
         viewer.tab.resize(1440, 900, 1.0).await;
-        viewer.goto(url).await;
         viewer
     }
 
@@ -76,6 +82,12 @@ impl Viewer {
     /// Waits until the profile is loaded, tabulated and painted.
     pub async fn settled(&mut self) {
         self.wait(SETTLED).await;
+    }
+
+    /// Waits until the timeline shows its samples.
+    pub async fn drawn(&mut self) {
+        self.wait("document.querySelector('[data-testid=timeline]')?.dataset.state === 'drawn'")
+            .await;
     }
 
     /// Waits until opening has failed, and gives the reason.

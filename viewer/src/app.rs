@@ -4,6 +4,8 @@ use leptos::prelude::*;
 
 use crate::browser;
 use crate::load::drop_zone::DropZone;
+use crate::load::reading::Reading;
+use crate::load::tab_bar::TabBar;
 use crate::panels::banner::{Banner, OtherFile};
 use crate::panels::header::Header;
 use crate::panels::help::Help;
@@ -15,6 +17,7 @@ use crate::state::actions::App;
 use crate::state::derived::Derived;
 use crate::state::history;
 use crate::timeline::component::Timeline;
+use crate::timeline::frames;
 
 /// The whole page.
 #[component]
@@ -24,6 +27,8 @@ pub(crate) fn Page() -> impl IntoView {
     provide_context(app);
     provide_context(derived);
     mark_body(app);
+    frames::publish();
+    app.label_tabs();
     history::follow(app);
     let state = Memo::new(move |_| app.load.with(|load| load.name()));
     let main = move || match state.get() {
@@ -39,11 +44,13 @@ pub(crate) fn Page() -> impl IntoView {
     };
     view! {
         <Header/>
+        <TabBar/>
         <main data-testid="app" data-state=move || state.get()>
             <Banner/>
             <OtherFile/>
             {main}
         </main>
+        <Reading/>
         <Help/>
         <DropZone/>
     }

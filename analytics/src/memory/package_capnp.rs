@@ -5709,6 +5709,11 @@ pub mod call_template {
             self.builder.set_data_field::<u32>(3, 0u32);
             self.builder.set_data_field::<u32>(4, 0u32);
             self.builder.set_data_field::<u32>(7, 0u32);
+            self.builder.set_data_field::<u32>(7, 0u32);
+            self.builder.set_data_field::<u32>(2, 0u32);
+            self.builder.set_data_field::<u32>(3, 0u32);
+            self.builder.set_data_field::<u32>(4, 0u32);
+            self.builder.set_bool_field(160, false);
             self.builder.into()
         }
     }
@@ -5863,7 +5868,7 @@ pub mod call_template {
     }
 
     pub mod kernel {
-        pub use self::Which::{GemmF16,ReduceSumF16,ZeroFillBytes,CopyBytes,GemmPackedF16,GemmF143,GemmF32,Gelu,BiasGelu,Add,LayerNorm,LayerNormMoments,LayerNormApply,Softmax,Merge,Cast,Rearrange,CopyRows,CopyWordsBytes,CopyHalvesBytes,StageInterleavedBytes};
+        pub use self::Which::{GemmF16,ReduceSumF16,ZeroFillBytes,CopyBytes,GemmPackedF16,GemmF143,GemmF32,Gelu,BiasGelu,Add,LayerNorm,LayerNormMoments,LayerNormApply,Softmax,Merge,Cast,Rearrange,CopyRows,CopyWordsBytes,CopyHalvesBytes,StageInterleavedBytes,MergeAll};
 
         #[derive(Copy, Clone)]
         pub struct Owned(());
@@ -6051,6 +6056,11 @@ pub mod call_template {
                     20 => {
                         ::core::result::Result::Ok(StageInterleavedBytes(
                             self.reader.get_data_field::<u32>(7)
+                        ))
+                    }
+                    21 => {
+                        ::core::result::Result::Ok(MergeAll(
+                            self.reader.into()
                         ))
                     }
                     x => ::core::result::Result::Err(::capnp::NotInSchema(x))
@@ -6300,6 +6310,16 @@ pub mod call_template {
                 self.builder.set_data_field::<u32>(7, value);
             }
             #[inline]
+            pub fn init_merge_all(self, ) -> crate::memory::package_capnp::call_template::kernel::merge_all::Builder<'a> {
+                self.builder.set_data_field::<u16>(12, 21);
+                self.builder.set_data_field::<u32>(7, 0u32);
+                self.builder.set_data_field::<u32>(2, 0u32);
+                self.builder.set_data_field::<u32>(3, 0u32);
+                self.builder.set_data_field::<u32>(4, 0u32);
+                self.builder.set_bool_field(160, false);
+                self.builder.into()
+            }
+            #[inline]
             pub fn which(self) -> ::core::result::Result<WhichBuilder<'a,>, ::capnp::NotInSchema> {
                 match self.builder.get_data_field::<u16>(12) {
                     0 => {
@@ -6407,6 +6427,11 @@ pub mod call_template {
                             self.builder.get_data_field::<u32>(7)
                         ))
                     }
+                    21 => {
+                        ::core::result::Result::Ok(MergeAll(
+                            self.builder.into()
+                        ))
+                    }
                     x => ::core::result::Result::Err(::capnp::NotInSchema(x))
                 }
             }
@@ -6421,17 +6446,17 @@ pub mod call_template {
         impl Pipeline  {
         }
         mod _private {
-            pub(crate) static ENCODED_NODE: [::capnp::Word; 265] = [
+            pub(crate) static ENCODED_NODE: [::capnp::Word; 274] = [
                 ::capnp::word(0, 0, 0, 0, 5, 0, 6, 0),
                 ::capnp::word(222, 2, 122, 226, 48, 36, 35, 172),
                 ::capnp::word(27, 0, 0, 0, 1, 0, 4, 0),
                 ::capnp::word(40, 125, 33, 94, 248, 78, 20, 180),
-                ::capnp::word(4, 0, 7, 0, 1, 0, 21, 0),
+                ::capnp::word(4, 0, 7, 0, 1, 0, 22, 0),
                 ::capnp::word(12, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(21, 0, 0, 0, 18, 1, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(29, 0, 0, 0, 159, 4, 0, 0),
+                ::capnp::word(29, 0, 0, 0, 215, 4, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(112, 97, 99, 107, 97, 103, 101, 46),
@@ -6439,154 +6464,161 @@ pub mod call_template {
                 ::capnp::word(108, 108, 84, 101, 109, 112, 108, 97),
                 ::capnp::word(116, 101, 46, 107, 101, 114, 110, 101),
                 ::capnp::word(108, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(84, 0, 0, 0, 3, 0, 4, 0),
+                ::capnp::word(88, 0, 0, 0, 3, 0, 4, 0),
                 ::capnp::word(0, 0, 255, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(163, 216, 186, 95, 46, 240, 91, 157),
-                ::capnp::word(61, 2, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(89, 2, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 254, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(203, 31, 162, 138, 204, 142, 216, 216),
-                ::capnp::word(37, 2, 0, 0, 106, 0, 0, 0),
+                ::capnp::word(65, 2, 0, 0, 106, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(2, 0, 253, 255, 2, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 12, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(17, 2, 0, 0, 114, 0, 0, 0),
+                ::capnp::word(45, 2, 0, 0, 114, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(16, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(28, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(44, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(56, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(3, 0, 252, 255, 2, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 13, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(25, 2, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(53, 2, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(24, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(36, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(52, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(64, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(4, 0, 251, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 14, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(33, 2, 0, 0, 114, 0, 0, 0),
+                ::capnp::word(61, 2, 0, 0, 114, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(32, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(44, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(60, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(72, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(5, 0, 250, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(148, 154, 247, 113, 114, 240, 225, 140),
-                ::capnp::word(41, 2, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(69, 2, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(6, 0, 249, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 17, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(21, 2, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(49, 2, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(16, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(28, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(44, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(56, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(7, 0, 248, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 18, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(25, 2, 0, 0, 42, 0, 0, 0),
+                ::capnp::word(53, 2, 0, 0, 42, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(20, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(32, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(48, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(60, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(8, 0, 247, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 19, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(29, 2, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(57, 2, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(28, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(40, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(56, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(68, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(9, 0, 246, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(243, 117, 251, 234, 96, 110, 248, 138),
-                ::capnp::word(37, 2, 0, 0, 34, 0, 0, 0),
+                ::capnp::word(65, 2, 0, 0, 34, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(10, 0, 245, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(50, 52, 205, 139, 30, 112, 61, 154),
-                ::capnp::word(13, 2, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(41, 2, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(11, 0, 244, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(205, 156, 159, 57, 251, 249, 71, 243),
-                ::capnp::word(249, 1, 0, 0, 138, 0, 0, 0),
+                ::capnp::word(21, 2, 0, 0, 138, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(12, 0, 243, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(16, 61, 172, 128, 243, 206, 235, 208),
-                ::capnp::word(233, 1, 0, 0, 122, 0, 0, 0),
+                ::capnp::word(5, 2, 0, 0, 122, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(13, 0, 242, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(27, 165, 36, 78, 53, 186, 222, 155),
-                ::capnp::word(213, 1, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(241, 1, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(14, 0, 241, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(68, 13, 141, 146, 216, 142, 227, 189),
-                ::capnp::word(189, 1, 0, 0, 50, 0, 0, 0),
+                ::capnp::word(217, 1, 0, 0, 50, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(15, 0, 240, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(219, 215, 121, 31, 196, 244, 145, 200),
-                ::capnp::word(165, 1, 0, 0, 42, 0, 0, 0),
+                ::capnp::word(193, 1, 0, 0, 42, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(16, 0, 239, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(219, 164, 9, 28, 62, 203, 197, 213),
-                ::capnp::word(141, 1, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(169, 1, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(17, 0, 238, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(190, 111, 190, 205, 106, 218, 127, 169),
-                ::capnp::word(121, 1, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(149, 1, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(18, 0, 237, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 55, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(101, 1, 0, 0, 122, 0, 0, 0),
+                ::capnp::word(129, 1, 0, 0, 122, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(100, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(112, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(128, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(140, 1, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(19, 0, 236, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 56, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(109, 1, 0, 0, 130, 0, 0, 0),
+                ::capnp::word(137, 1, 0, 0, 130, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(108, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(120, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(136, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(148, 1, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(20, 0, 235, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 57, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(117, 1, 0, 0, 178, 0, 0, 0),
+                ::capnp::word(145, 1, 0, 0, 178, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(120, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(132, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(148, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(160, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(21, 0, 234, 255, 0, 0, 0, 0),
+                ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(195, 133, 222, 166, 109, 131, 186, 178),
+                ::capnp::word(157, 1, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(103, 101, 109, 109, 70, 49, 54, 0),
                 ::capnp::word(114, 101, 100, 117, 99, 101, 83, 117),
                 ::capnp::word(109, 70, 49, 54, 0, 0, 0, 0),
@@ -6687,6 +6719,8 @@ pub mod call_template {
                 ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(109, 101, 114, 103, 101, 65, 108, 108),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
             ];
             pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
                 match index {
@@ -6711,6 +6745,7 @@ pub mod call_template {
                     18 => <u32 as ::capnp::introspect::Introspect>::introspect(),
                     19 => <u32 as ::capnp::introspect::Introspect>::introspect(),
                     20 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                    21 => <crate::memory::package_capnp::call_template::kernel::merge_all::Owned as ::capnp::introspect::Introspect>::introspect(),
                     _ => ::capnp::introspect::panic_invalid_field_index(index),
                 }
             }
@@ -6725,11 +6760,11 @@ pub mod call_template {
                 MEMBERS_BY_NAME
             );
             pub(crate) static NONUNION_MEMBERS : &[u16] = &[];
-            pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20];
-            pub(crate) static MEMBERS_BY_NAME : &[u16] = &[9,8,15,3,19,17,18,7,5,0,6,4,10,12,11,14,16,1,13,20,2];
+            pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21];
+            pub(crate) static MEMBERS_BY_NAME : &[u16] = &[9,8,15,3,19,17,18,7,5,0,6,4,10,12,11,14,21,16,1,13,20,2];
             pub(crate) const TYPE_ID: u64 = 0xac23_2430_e27a_02de;
         }
-        pub enum Which<A0,A1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15> {
+        pub enum Which<A0,A1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15,A16> {
             GemmF16(A0),
             ReduceSumF16(A1),
             ZeroFillBytes(u32),
@@ -6751,9 +6786,10 @@ pub mod call_template {
             CopyWordsBytes(u32),
             CopyHalvesBytes(u32),
             StageInterleavedBytes(u32),
+            MergeAll(A16),
         }
-        pub type WhichReader<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Reader<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::add::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Reader<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge::Reader<'a>,crate::memory::package_capnp::call_template::kernel::cast::Reader<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Reader<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Reader<'a>>;
-        pub type WhichBuilder<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Builder<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::add::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Builder<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge::Builder<'a>,crate::memory::package_capnp::call_template::kernel::cast::Builder<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Builder<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Builder<'a>>;
+        pub type WhichReader<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Reader<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::add::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Reader<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge::Reader<'a>,crate::memory::package_capnp::call_template::kernel::cast::Reader<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Reader<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Reader<'a>>;
+        pub type WhichBuilder<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Builder<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::add::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Builder<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge::Builder<'a>,crate::memory::package_capnp::call_template::kernel::cast::Builder<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Builder<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Builder<'a>>;
 
         pub mod gemm_f16 {
             #[derive(Copy, Clone)]
@@ -10065,6 +10101,316 @@ pub mod call_template {
                 pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[];
                 pub(crate) static MEMBERS_BY_NAME : &[u16] = &[1,2,0,3];
                 pub(crate) const TYPE_ID: u64 = 0xa97f_da6a_cdbe_6fbe;
+            }
+        }
+
+        pub mod merge_all {
+            #[derive(Copy, Clone)]
+            pub struct Owned(());
+            impl ::capnp::introspect::Introspect for Owned { fn introspect() -> ::capnp::introspect::Type { ::capnp::introspect::TypeVariant::Struct(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types, annotation_types: _private::get_annotation_types, type_id: ::core::any::TypeId::of::<Owned>() }).into() } }
+            impl ::capnp::traits::Owned for Owned { type Reader<'a> = Reader<'a>; type Builder<'a> = Builder<'a>; }
+            impl ::capnp::traits::OwnedStruct for Owned { type Reader<'a> = Reader<'a>; type Builder<'a> = Builder<'a>; }
+            impl ::capnp::traits::Pipelined for Owned { type Pipeline = Pipeline; }
+
+            pub struct Reader<'a> { reader: ::capnp::private::layout::StructReader<'a> }
+            impl <> ::core::marker::Copy for Reader<'_,>  {}
+            impl <> ::core::clone::Clone for Reader<'_,>  {
+                fn clone(&self) -> Self { *self }
+            }
+
+            impl <> ::capnp::traits::HasTypeId for Reader<'_,>  {
+                const TYPE_ID: u64 = _private::TYPE_ID;
+            }
+            impl <'a,> ::core::convert::From<::capnp::private::layout::StructReader<'a>> for Reader<'a,>  {
+                fn from(reader: ::capnp::private::layout::StructReader<'a>) -> Self {
+                    Self { reader,  }
+                }
+            }
+
+            impl <'a,> ::core::convert::From<Reader<'a,>> for ::capnp::dynamic_value::Reader<'a>  {
+                fn from(reader: Reader<'a,>) -> Self {
+                    Self::Struct(::capnp::dynamic_struct::Reader::new(reader.reader, ::capnp::schema::StructSchema::new(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types::<>, annotation_types: _private::get_annotation_types::<>, type_id: ::core::any::TypeId::of::<Owned<>>()})))
+                }
+            }
+
+            impl <> ::core::fmt::Debug for Reader<'_,>  {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::result::Result<(), ::core::fmt::Error> {
+                    core::fmt::Debug::fmt(&::core::convert::Into::<::capnp::dynamic_value::Reader<'_>>::into(*self), f)
+                }
+            }
+
+            impl <'a,> ::capnp::traits::FromPointerReader<'a> for Reader<'a,>  {
+                fn get_from_pointer(reader: &::capnp::private::layout::PointerReader<'a>, default: ::core::option::Option<&'a [::capnp::Word]>) -> ::capnp::Result<Self> {
+                    ::core::result::Result::Ok(reader.get_struct(default)?.into())
+                }
+            }
+
+            impl <'a,> ::capnp::traits::IntoInternalStructReader<'a> for Reader<'a,>  {
+                fn into_internal_struct_reader(self) -> ::capnp::private::layout::StructReader<'a> {
+                    self.reader
+                }
+            }
+
+            impl <'a,> ::capnp::traits::Imbue<'a> for Reader<'a,>  {
+                fn imbue(&mut self, cap_table: &'a ::capnp::private::layout::CapTable) {
+                    self.reader.imbue(::capnp::private::layout::CapTableReader::from_ref(cap_table))
+                }
+            }
+
+            impl <> Reader<'_,>  {
+                pub fn reborrow(&self) -> Reader<'_,> {
+                    Self { .. *self }
+                }
+
+                pub fn total_size(&self) -> ::capnp::Result<::capnp::MessageSize> {
+                    self.reader.total_size()
+                }
+                #[inline]
+                pub fn get_rows(self) -> u32 {
+                    self.reader.get_data_field::<u32>(7)
+                }
+                #[inline]
+                pub fn get_columns(self) -> u32 {
+                    self.reader.get_data_field::<u32>(2)
+                }
+                #[inline]
+                pub fn get_padded(self) -> u32 {
+                    self.reader.get_data_field::<u32>(3)
+                }
+                #[inline]
+                pub fn get_parts(self) -> u32 {
+                    self.reader.get_data_field::<u32>(4)
+                }
+                #[inline]
+                pub fn get_half_output(self) -> bool {
+                    self.reader.get_bool_field(160)
+                }
+            }
+
+            pub struct Builder<'a> { builder: ::capnp::private::layout::StructBuilder<'a> }
+            impl <> ::capnp::traits::HasStructSize for Builder<'_,>  {
+                const STRUCT_SIZE: ::capnp::private::layout::StructSize = ::capnp::private::layout::StructSize { data: 4, pointers: 4 };
+            }
+            impl <> ::capnp::traits::HasTypeId for Builder<'_,>  {
+                const TYPE_ID: u64 = _private::TYPE_ID;
+            }
+            impl <'a,> ::core::convert::From<::capnp::private::layout::StructBuilder<'a>> for Builder<'a,>  {
+                fn from(builder: ::capnp::private::layout::StructBuilder<'a>) -> Self {
+                    Self { builder,  }
+                }
+            }
+
+            impl <'a,> ::core::convert::From<Builder<'a,>> for ::capnp::dynamic_value::Builder<'a>  {
+                fn from(builder: Builder<'a,>) -> Self {
+                    Self::Struct(::capnp::dynamic_struct::Builder::new(builder.builder, ::capnp::schema::StructSchema::new(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types::<>, annotation_types: _private::get_annotation_types::<>, type_id: ::core::any::TypeId::of::<Owned<>>()})))
+                }
+            }
+
+            impl <'a,> ::capnp::traits::ImbueMut<'a> for Builder<'a,>  {
+                fn imbue_mut(&mut self, cap_table: &'a mut ::capnp::private::layout::CapTable) {
+                    self.builder.imbue(::capnp::private::layout::CapTableBuilder::from_ref(cap_table))
+                }
+            }
+
+            impl <'a,> ::capnp::traits::FromPointerBuilder<'a> for Builder<'a,>  {
+                fn init_pointer(builder: ::capnp::private::layout::PointerBuilder<'a>, _size: u32) -> Self {
+                    builder.init_struct(<Self as ::capnp::traits::HasStructSize>::STRUCT_SIZE).into()
+                }
+                fn get_from_pointer(builder: ::capnp::private::layout::PointerBuilder<'a>, default: ::core::option::Option<&'a [::capnp::Word]>) -> ::capnp::Result<Self> {
+                    ::core::result::Result::Ok(builder.get_struct(<Self as ::capnp::traits::HasStructSize>::STRUCT_SIZE, default)?.into())
+                }
+            }
+
+            impl <> ::capnp::traits::SetterInput<Owned<>> for Reader<'_,>  {
+                fn set_pointer_builder(mut pointer: ::capnp::private::layout::PointerBuilder<'_>, value: Self, canonicalize: bool) -> ::capnp::Result<()> { pointer.set_struct(&value.reader, canonicalize) }
+            }
+
+            impl <'a,> Builder<'a,>  {
+                pub fn into_reader(self) -> Reader<'a,> {
+                    self.builder.into_reader().into()
+                }
+                pub fn reborrow(&mut self) -> Builder<'_,> {
+                    Builder { builder: self.builder.reborrow() }
+                }
+                pub fn reborrow_as_reader(&self) -> Reader<'_,> {
+                    self.builder.as_reader().into()
+                }
+
+                pub fn total_size(&self) -> ::capnp::Result<::capnp::MessageSize> {
+                    self.builder.as_reader().total_size()
+                }
+                #[inline]
+                pub fn get_rows(self) -> u32 {
+                    self.builder.get_data_field::<u32>(7)
+                }
+                #[inline]
+                pub fn set_rows(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(7, value);
+                }
+                #[inline]
+                pub fn get_columns(self) -> u32 {
+                    self.builder.get_data_field::<u32>(2)
+                }
+                #[inline]
+                pub fn set_columns(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(2, value);
+                }
+                #[inline]
+                pub fn get_padded(self) -> u32 {
+                    self.builder.get_data_field::<u32>(3)
+                }
+                #[inline]
+                pub fn set_padded(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(3, value);
+                }
+                #[inline]
+                pub fn get_parts(self) -> u32 {
+                    self.builder.get_data_field::<u32>(4)
+                }
+                #[inline]
+                pub fn set_parts(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(4, value);
+                }
+                #[inline]
+                pub fn get_half_output(self) -> bool {
+                    self.builder.get_bool_field(160)
+                }
+                #[inline]
+                pub fn set_half_output(&mut self, value: bool)  {
+                    self.builder.set_bool_field(160, value);
+                }
+            }
+
+            pub struct Pipeline { _typeless: ::capnp::any_pointer::Pipeline }
+            impl ::capnp::capability::FromTypelessPipeline for Pipeline {
+                fn new(typeless: ::capnp::any_pointer::Pipeline) -> Self {
+                    Self { _typeless: typeless,  }
+                }
+            }
+            impl Pipeline  {
+            }
+            mod _private {
+                pub(crate) static ENCODED_NODE: [::capnp::Word; 95] = [
+                    ::capnp::word(0, 0, 0, 0, 5, 0, 6, 0),
+                    ::capnp::word(195, 133, 222, 166, 109, 131, 186, 178),
+                    ::capnp::word(34, 0, 0, 0, 1, 0, 4, 0),
+                    ::capnp::word(222, 2, 122, 226, 48, 36, 35, 172),
+                    ::capnp::word(4, 0, 7, 0, 1, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(21, 0, 0, 0, 90, 1, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(33, 0, 0, 0, 31, 1, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(112, 97, 99, 107, 97, 103, 101, 46),
+                    ::capnp::word(99, 97, 112, 110, 112, 58, 67, 97),
+                    ::capnp::word(108, 108, 84, 101, 109, 112, 108, 97),
+                    ::capnp::word(116, 101, 46, 107, 101, 114, 110, 101),
+                    ::capnp::word(108, 46, 109, 101, 114, 103, 101, 65),
+                    ::capnp::word(108, 108, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(20, 0, 0, 0, 3, 0, 4, 0),
+                    ::capnp::word(0, 0, 0, 0, 7, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 58, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(125, 0, 0, 0, 42, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(120, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(132, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(1, 0, 0, 0, 2, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 59, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(129, 0, 0, 0, 66, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(124, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(136, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(2, 0, 0, 0, 3, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 60, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(133, 0, 0, 0, 58, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(128, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(140, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(3, 0, 0, 0, 4, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 61, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(137, 0, 0, 0, 50, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(132, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(144, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(4, 0, 0, 0, 160, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 62, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(141, 0, 0, 0, 90, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(140, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(152, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(114, 111, 119, 115, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(99, 111, 108, 117, 109, 110, 115, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(112, 97, 100, 100, 101, 100, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(112, 97, 114, 116, 115, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(104, 97, 108, 102, 79, 117, 116, 112),
+                    ::capnp::word(117, 116, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ];
+                pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
+                    match index {
+                        0 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        1 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        2 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        3 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        4 => <bool as ::capnp::introspect::Introspect>::introspect(),
+                        _ => ::capnp::introspect::panic_invalid_field_index(index),
+                    }
+                }
+                pub(crate) fn get_annotation_types(child_index: Option<u16>, index: u32) -> ::capnp::introspect::Type {
+                    ::capnp::introspect::panic_invalid_annotation_indices(child_index, index)
+                }
+                pub(crate) static ARENA: ::capnp::private::arena::GeneratedCodeArena = ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
+                pub(crate) static RAW_SCHEMA: ::capnp::introspect::RawStructSchema = ::capnp::introspect::RawStructSchema::new(
+                    &ARENA,
+                    NONUNION_MEMBERS,
+                    MEMBERS_BY_DISCRIMINANT,
+                    MEMBERS_BY_NAME
+                );
+                pub(crate) static NONUNION_MEMBERS : &[u16] = &[0,1,2,3,4];
+                pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[];
+                pub(crate) static MEMBERS_BY_NAME : &[u16] = &[1,4,2,3,0];
+                pub(crate) const TYPE_ID: u64 = 0xb2ba_836d_a6de_85c3;
             }
         }
     }

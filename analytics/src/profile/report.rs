@@ -276,6 +276,37 @@ impl ProfileReport {
         (pages + tables + overview) as u64
     }
 
+    /// Bytes of sample and activity pages that are here, and of all of them.
+    #[must_use]
+    pub fn page_bytes(&self) -> (u64, u64) {
+        let entries = self.chunks.iter().chain(&self.activity_chunks);
+        let mut bytes = (0, 0);
+        for (entry, page) in entries.zip(&self.pages) {
+            bytes.0 += page.bytes.as_ref().map_or(0, |_| entry.bytes.len());
+            bytes.1 += entry.bytes.len();
+        }
+        bytes
+    }
+
+    /// Samples in the pages that are here.
+    #[must_use]
+    pub fn samples_here(&self) -> u64 {
+        let here = self.chunks.iter().zip(&self.pages);
+        here.filter(|(_, page)| page.bytes.is_some())
+            .map(|(chunk, _)| chunk.sample_count)
+            .sum()
+    }
+
+    /// Gives up the bytes of a page, which is then one of [`Self::pages_missing`] again; a range
+    /// that is no page is ignored.
+    pub fn forget_page(&mut self, range: ByteRange) {
+        let entries = self.chunks.iter().chain(&self.activity_chunks);
+        let at = entries.map(|entry| entry.bytes).position(|it| it == range);
+        if let Some(page) = at.and_then(|at| self.pages.get_mut(at)) {
+            page.bytes = None;
+        }
+    }
+
     /// Gives the report a page it was missing: `range` is one of [`Self::pages_missing`].
     ///
     /// # Errors

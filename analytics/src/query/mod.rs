@@ -8,6 +8,7 @@ mod cumulative;
 mod detail;
 mod error;
 mod filter;
+mod from_summary;
 mod group;
 mod histogram;
 mod model;
@@ -18,6 +19,7 @@ mod words;
 
 pub use cumulative::{Cumulative, CumulativePoint, cumulative};
 pub use error::QueryError;
+pub use from_summary::query_summary;
 pub use histogram::{Bin, Histogram, histogram};
 pub use model::{
     Filter, Group, GroupBy, GroupKey, MetadataFilter, Query, QueryResult, SampleDetail,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::slots::{NO_EFFICIENCY, Slots};
+use super::slots::{FULL_EFFICIENCY, NO_EFFICIENCY, Slots};
 use crate::clock::Placed;
 use crate::timeline::CellKind;
 
@@ -46,6 +46,8 @@ struct Entry {
 
 /// Entries of one row before they are summed: at 16 bytes each, the bound on the scratch of a row.
 const MANY_ENTRIES: usize = 1 << 20;
+/// The same for each of many rows that grow side by side.
+const ENTRIES_OF_GROUP: usize = 1 << 14;
 
 /// Time of each slot in each cell of the current row.
 pub(super) struct RowCells<'s> {
@@ -53,8 +55,13 @@ pub(super) struct RowCells<'s> {
     grid: Grid,
     /// In the order of the tiles, columns ascending within a tile.
     entries: Vec<Entry>,
+    /// Least length of `entries` at which equal cells are summed.
+    least_limit: usize,
     /// Length of `entries` at which equal cells are summed next.
     limit: usize,
+    /// Where the sample before of the current tile ended, and the end of that column.
+    column: u32,
+    column_end: u64,
     /// Tiles of the row.
     tiles: u64,
 }
@@ -65,47 +72,84 @@ impl<'s> RowCells<'s> {
             slots,
             grid,
             entries: Vec::new(),
+            least_limit: MANY_ENTRIES,
             limit: MANY_ENTRIES,
+            column: 0,
+            column_end: grid.width,
             tiles: 0,
+        }
+    }
+
+    /// A row of a group of `tiles` tiles, which other rows grow beside: samples of some tiles may
+    /// be elsewhere.
+    pub(super) fn of_group(slots: &'s Slots, grid: Grid, tiles: u32) -> Self {
+        Self {
+            least_limit: ENTRIES_OF_GROUP,
+            limit: ENTRIES_OF_GROUP,
+            tiles: u64::from(tiles),
+            ..Self::new(slots, grid)
         }
     }
 
     /// Adds a tile: its samples on the clock in force, starts ascending, and their steps.
     pub(super) fn add_tile(&mut self, samples: impl Iterator<Item = (Placed, u32)>) {
         self.tiles += 1;
-        let width = self.grid.width;
-        let (mut column, mut column_end) = (0u32, width);
+        self.add_samples(samples);
+    }
+
+    /// Adds samples of one tile, which was counted before.
+    pub(super) fn add_samples(&mut self, samples: impl Iterator<Item = (Placed, u32)>) {
+        self.begin_tile();
         for (placed, step) in samples {
-            let units = self.grid.units(placed.offset, placed.end());
-            if units.is_empty() {
-                continue;
-            }
-            // A sample may start inside the one before it, whose last column is the current one.
-            if units.start >= column_end || units.start < column_end - width {
-                column = u32::try_from(units.start / width).unwrap_or(u32::MAX);
-                column_end = (u64::from(column) + 1).saturating_mul(width);
-            }
-            let slot = self.slots.of_sample(step, &placed);
-            let mut at = units.start;
-            while units.end > column_end {
-                self.push(Entry {
-                    column,
-                    slot,
-                    units: column_end - at,
-                });
-                at = column_end;
-                column += 1;
-                column_end = column_end.saturating_add(width);
-            }
+            self.add_sample(&placed, step);
+        }
+        self.end_tile();
+    }
+
+    /// Samples of a tile follow.
+    pub(super) fn begin_tile(&mut self) {
+        (self.column, self.column_end) = (0, self.grid.width);
+    }
+
+    /// Adds a sample of the current tile; starts ascend.
+    #[inline]
+    pub(super) fn add_sample(&mut self, placed: &Placed, step: u32) {
+        let width = self.grid.width;
+        let units = self.grid.units(placed.offset, placed.end());
+        if units.is_empty() {
+            return;
+        }
+        let (mut column, mut column_end) = (self.column, self.column_end);
+        // A sample may start inside the one before it, whose last column is the current one.
+        if units.start >= column_end || units.start < column_end - width {
+            column = u32::try_from(units.start / width).unwrap_or(u32::MAX);
+            column_end = (u64::from(column) + 1).saturating_mul(width);
+        }
+        let slot = self.slots.of_sample(step, placed);
+        let mut at = units.start;
+        while units.end > column_end {
             self.push(Entry {
                 column,
                 slot,
-                units: units.end - at,
+                units: column_end - at,
             });
+            at = column_end;
+            column += 1;
+            column_end = column_end.saturating_add(width);
         }
+        self.push(Entry {
+            column,
+            slot,
+            units: units.end - at,
+        });
+        (self.column, self.column_end) = (column, column_end);
+    }
+
+    /// No more samples of the current tile follow.
+    pub(super) fn end_tile(&mut self) {
         if self.entries.len() > self.limit {
             self.sum_entries();
-            self.limit = MANY_ENTRIES.max(self.entries.len() * 2);
+            self.limit = self.least_limit.max(self.entries.len() * 2);
         }
     }
 
@@ -141,7 +185,7 @@ impl<'s> RowCells<'s> {
             cells[column as usize] = slots.cell(tally, whole);
         });
         self.entries.clear();
-        self.limit = MANY_ENTRIES;
+        self.limit = self.least_limit;
         self.tiles = 0;
     }
 }
@@ -218,17 +262,25 @@ impl Slots {
         )
     }
 
-    /// Mean level of what has an estimate, weighted by time: useful work over measured time.
+    /// Useful work over measured time of what has an estimate; for occupancy, over physical work.
     fn efficiency(&self, tally: &[(u32, u64)]) -> u8 {
         let (mut levels, mut units) = (0u128, 0u128);
         for &(number, of_number) in tally {
             let counts = !self.has_focus || self.slot(number).focused;
-            if let Some(level) = self.level_of(number).filter(|_| counts) {
-                levels += u128::from(level) * u128::from(of_number);
-                units += u128::from(of_number);
+            if let Some((useful, physical)) = self.levels_of(number).filter(|_| counts) {
+                let of_number = u128::from(of_number);
+                if self.occupancy {
+                    let full = u128::from(FULL_EFFICIENCY);
+                    levels += u128::from(useful) * of_number * full;
+                    units += u128::from(physical) * of_number;
+                } else {
+                    levels += u128::from(useful) * of_number;
+                    units += of_number;
+                }
             }
         }
         let mean = (levels + units / 2).checked_div(units);
+        let mean = mean.map(|mean| mean.min(u128::from(NO_EFFICIENCY - 1)));
         mean.and_then(|mean| u8::try_from(mean).ok())
             .unwrap_or(NO_EFFICIENCY)
     }

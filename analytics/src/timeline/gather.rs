@@ -94,15 +94,17 @@ pub(super) fn for_each_tile(
     Ok(())
 }
 
-struct View<'a> {
-    report: &'a ProfileReport,
-    frame: Frame,
-    tiles: Range<u32>,
-    cycles: Range<u64>,
+/// Some cycles of some tiles.
+pub(super) struct View<'a> {
+    pub(super) report: &'a ProfileReport,
+    pub(super) frame: Frame,
+    pub(super) tiles: Range<u32>,
+    pub(super) cycles: Range<u64>,
 }
 
 impl View<'_> {
-    fn touches(&self, chunk: &ChunkEntry) -> bool {
+    /// Whether samples of a chunk may be inside.
+    pub(super) fn touches(&self, chunk: &ChunkEntry) -> bool {
         let tiles = chunk.tiles.start.max(self.tiles.start)..chunk.tiles.end.min(self.tiles.end);
         let sees = |tile: u32| {
             let window = self.window(&self.report.tiles()[tile as usize]);

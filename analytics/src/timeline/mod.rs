@@ -6,16 +6,24 @@
 
 mod cells;
 mod gather;
+mod grouped;
+mod groups;
 mod hit;
 mod minimap;
+mod needed;
 mod overview;
+mod phases;
 mod raster;
 mod slots;
 mod spent;
 
+pub use grouped::grouped_raster;
+pub use groups::{GROUPS_MAX, RowGroups, RowsBy};
 pub use hit::hit;
 pub use minimap::{KindShares, kind_shares};
-pub use overview::overview_raster;
+pub use needed::pages_needed;
+pub use overview::{overview_raster, overview_shares};
+pub use phases::{PhaseSpan, phase_spans};
 pub use raster::{CellKind, Raster, Viewport, chosen_raster, raster};
 pub use slots::{CellChoice, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY};
 pub use spent::{Spent, Sums, TileSpent, spent};

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::cells::{Cell, Grid, RowCells};
 use super::gather::for_each_tile;
+use super::needed::pages_needed;
 use super::overview::overview_raster;
 use super::slots::{CellChoice, NO_EFFICIENCY, Slots};
 use crate::clock::{ClockKind, Frame};
@@ -99,7 +100,8 @@ pub struct Raster {
     pub from_overview: bool,
 }
 
-/// The cells of `viewport`, exactly; from the file's overview where samples were not loaded.
+/// The cells of `viewport`, exactly; from the file's overview where samples that it touches were not
+/// loaded.
 ///
 /// # Errors
 /// Where a chunk that the viewport touches cannot be decoded.
@@ -116,7 +118,8 @@ pub fn chosen_raster(
     viewport: &Viewport,
     choice: CellChoice,
 ) -> Result<Raster, DecodeError> {
-    if !report.pages_missing().is_empty()
+    let part = (viewport.cycles.clone(), viewport.tiles.clone());
+    if !pages_needed(report, viewport.clock, part.0, part.1).is_empty()
         && let Some(raster) = overview_raster(report, viewport)
     {
         return Ok(raster);
@@ -145,7 +148,7 @@ impl Raster {
         }
     }
 
-    fn of_cells(columns: u32, rows: u32, cells: &[Cell]) -> Self {
+    pub(super) fn of_cells(columns: u32, rows: u32, cells: &[Cell]) -> Self {
         Self {
             columns,
             rows,

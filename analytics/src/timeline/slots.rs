@@ -14,6 +14,8 @@ pub struct CellChoice {
     pub focus: Option<StringId>,
     /// Whether the useful efficiency of each cell is wanted: of the kernel in focus, where one is.
     pub efficiency: bool,
+    /// Whether lane occupancy, useful over physical work, is wanted in place of efficiency.
+    pub occupancy: bool,
 }
 
 /// Which names cells carry.
@@ -45,8 +47,13 @@ pub(super) struct Slot {
 pub(super) struct Slots {
     of_step: Vec<u32>,
     slots: Vec<Slot>,
-    /// Useful work of each step in 256ths of an issue-cycle; empty where it is not asked for.
-    useful: Vec<Option<u64>>,
+    /// Useful and physical work of each step in 256ths of an issue-cycle; empty where it is not
+    /// asked for.
+    work: Vec<Option<[u64; 2]>>,
+    /// Whether levels are of useful over physical work.
+    pub(super) occupancy: bool,
+    /// Bits of the levels in a number, below those of its slot.
+    shift: u32,
     /// Whether efficiency is of the kernel in focus alone.
     pub(super) has_focus: bool,
     /// Whether no two numbers share a kind and a name.
@@ -68,17 +75,14 @@ impl Slots {
             .map(|slot| slot.and_then(|slot| slots.binary_search(&slot).ok()))
             .map(|at| at.and_then(|at| u32::try_from(at).ok()).unwrap_or(0))
             .collect();
-        let useful = |step: &StepRow| {
+        let work = |step: &StepRow| {
             let computes = step.kind == SampleKind::Compute;
             let estimate = step.estimate.filter(|_| computes);
-            estimate.map(|it| it.useful.get_256ths())
+            estimate.map(|it| [it.useful.get_256ths(), it.physical.get_256ths()])
         };
-        let wanted = if choice.efficiency {
-            report.steps()
-        } else {
-            &[]
-        };
-        let is_unique = !choice.efficiency
+        let has_levels = choice.efficiency || choice.occupancy;
+        let wanted = if has_levels { report.steps() } else { &[] };
+        let is_unique = !has_levels
             && slots
                 .windows(2)
                 .all(|pair| (pair[0].kind, pair[0].name) != (pair[1].kind, pair[1].name));
@@ -86,7 +90,9 @@ impl Slots {
             is_unique,
             of_step: report.steps().iter().map(|it| ids[keys.key(it)]).collect(),
             slots,
-            useful: wanted.iter().map(useful).collect(),
+            work: wanted.iter().map(work).collect(),
+            occupancy: choice.occupancy,
+            shift: if choice.occupancy { 16 } else { 8 },
             has_focus: choice.focus.is_some(),
         }
     }
@@ -94,21 +100,27 @@ impl Slots {
     /// The number that a sample counts for: its slot and, where asked for, its efficiency.
     #[inline]
     pub(super) fn of_sample(&self, step: u32, placed: &Placed) -> u32 {
-        let slot = self.of_step[step as usize] << 8;
-        match self.useful.get(step as usize) {
+        let slot = self.of_step[step as usize] << self.shift;
+        match self.work.get(step as usize) {
             None => slot,
-            Some(useful) => slot | u32::from(level(*useful, placed)),
+            Some(work) => {
+                let level = |at: usize| u32::from(level(work.map(|it| it[at]), placed));
+                let physical = if self.occupancy { level(1) << 8 } else { 0 };
+                slot | physical | level(0)
+            }
         }
     }
 
     pub(super) fn slot(&self, number: u32) -> &Slot {
-        &self.slots[(number >> 8) as usize]
+        &self.slots[(number >> self.shift) as usize]
     }
 
-    /// The efficiency level in a number; `None` without an estimate.
-    pub(super) fn level_of(&self, number: u32) -> Option<u8> {
-        let [.., level] = number.to_be_bytes();
-        (!self.useful.is_empty() && level != NO_EFFICIENCY).then_some(level)
+    /// The levels of useful and, for occupancy, of physical work over time in a number; `None`
+    /// without an estimate.
+    pub(super) fn levels_of(&self, number: u32) -> Option<(u8, u8)> {
+        let [.., physical, useful] = number.to_be_bytes();
+        let physical = if self.occupancy { physical } else { 0 };
+        (!self.work.is_empty() && useful != NO_EFFICIENCY).then_some((useful, physical))
     }
 }
 

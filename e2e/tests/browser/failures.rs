@@ -44,10 +44,19 @@ async fn a_file_of_another_type_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_compressed_file_is_told_what_to_do() {
-    let failure = refused("p.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0]).await;
-    assert_eq!(failure.cause, "unknown-type");
-    assert!(failure.message.contains("gzip -d"), "{}", failure.message);
+async fn a_damaged_compressed_file_is_named() {
+    for (name, bytes) in [
+        ("p.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0, 7][..]),
+        ("p.zst", &[0x28, 0xb5, 0x2f, 0xfd, 0xff, 0xff]),
+    ] {
+        let failure = refused(name, bytes).await;
+        assert_eq!(failure.cause, "corrupt");
+        assert!(
+            failure.message.contains("cannot be unpacked"),
+            "{}",
+            failure.message
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,34 +1,37 @@
 //! Answers from a report in memory: the only place that puts the page's questions to `analytics`.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use analytics::clock::{ClockKind, Frame, initial_sync_crop};
+use analytics::format::DecodeError;
 use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
 use analytics::report::query_json;
-use analytics::timeline::{self, CellChoice, CellNames, Viewport};
+use analytics::timeline::{self, CellChoice, CellNames, KindShares, Raster, RowGroups, Viewport};
 use analytics::units::{MetadataSetId, StringId};
 use analytics::{query, text};
 
-use super::cause::Failure;
+use super::cause::{Cause, Failure};
+use super::panel::{self, Sources};
 use super::protocol::{
-    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, StripAnswer, StripAsked, Summary,
-    TableAsked, TileNames,
+    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, StripAnswer,
+    StripAsked, Summary, TableAsked, TileNames,
 };
+use super::ruler::RulerAnswer;
 use super::table;
-use crate::state::view::Colouring;
+use crate::state::view::{Colouring, Rows};
 
 /// What is true of `report`, which was read from `bytes` bytes under the name `name`.
+///
+/// On the tile clock the run may be longer than it is until all samples are here.
 ///
 /// # Errors
 /// Where its last samples cannot be decoded.
 pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<Summary, Failure> {
     let header = report.header();
-    let run = |clock| {
-        Frame::new(report, clock)
-            .span(report)
-            .map(analytics::units::Cycles::get)
-    };
+    let run = |clock| run(report, clock);
     let shared = run(ClockKind::Shared)?;
     let computing: BTreeSet<StringId> = report
         .steps()
@@ -59,12 +62,26 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
             let first = u64::from(tile.first_counter.get());
             first + shared.saturating_sub(tile.first_start) > u64::from(u32::MAX)
         }),
+        is_partial: !report.pages_missing().is_empty(),
         row_version: header.row_schema_version,
         provenance: header.provenance.clone(),
         kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
         operations: operations(report),
         metadata_names: metadata_names(report),
     })
+}
+
+/// Length of the run on a clock. The end of the tile clock is in the samples; without them, the
+/// shared clock bounds it.
+///
+/// # Errors
+/// Where the last samples cannot be decoded.
+pub(crate) fn run(report: &ProfileReport, clock: ClockKind) -> Result<u64, Failure> {
+    match Frame::new(report, clock).span(report) {
+        Ok(span) => Ok(span.get()),
+        Err(DecodeError::PageMissing { .. }) => run(report, ClockKind::Shared),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
@@ -107,45 +124,165 @@ pub(crate) fn query(report: &ProfileReport, words: &[(String, String)]) -> Resul
     Ok(Answer::Query(query_json(&result)))
 }
 
+/// The exact answer to a question whose samples are here.
+///
+/// # Errors
+/// Where samples cannot be decoded, or the question cannot be asked.
+pub(crate) fn exact(
+    sources: &Sources<'_>,
+    request: Request,
+    groups: &Groups,
+) -> Result<Answer, Failure> {
+    let report = sources.report;
+    match request {
+        Request::Table(asked) => table(report, &asked),
+        Request::Json(asked) => json(report, &asked),
+        Request::Panel(asked) => panel::answer(sources, &asked),
+        Request::PanelJson(asked) => panel::json(sources, &asked),
+        Request::OtherRaster(asked) => {
+            let answer = raster(sources.other()?, asked, &Groups::default())?;
+            Ok(match answer {
+                Answer::Raster(raster) => Answer::OtherRaster(raster),
+                answer => answer,
+            })
+        }
+        Request::Spent(asked) => super::spent::spent(report, asked).map(Answer::Spent),
+        Request::Selected(asked) => super::spent::spent(report, asked).map(Answer::Selected),
+        Request::Ruler(asked) => super::ruler::ruler(report, asked).map(Answer::Ruler),
+        Request::Rows(by) => Ok(Answer::Rows(groups.rows(report, by)?)),
+        Request::Raster(asked) => raster(report, asked, groups),
+        Request::Strip(asked) => strip(report, asked),
+        Request::Hit(asked) => hit(report, asked),
+        Request::Query(words) => query(report, &words),
+        Request::Open(_)
+        | Request::OpenOther(_)
+        | Request::OpenPackage(_)
+        | Request::Memory(_)
+        | Request::Matrix(_)
+        | Request::Hash
+        | Request::ReadAll
+        | Request::ReadLess => {
+            let message = "the worker asked the engine what only the worker does";
+            Err(Failure::new(Cause::Internal, message))
+        }
+    }
+}
+
+/// What the file itself says before samples are read: its overview and its sums.
+pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer> {
+    match request {
+        // One tile of a large profile is spread over its whole file.
+        Request::Ruler(asked) => Some(Answer::Ruler(RulerAnswer {
+            asked: *asked,
+            phases: None,
+        })),
+        Request::Raster(asked) if asked.by == Rows::Tile => {
+            let cells = timeline::overview_raster(report, &viewport(*asked))?;
+            Some(Answer::Raster(raster_answer(*asked, cells)))
+        }
+        Request::Strip(asked) => {
+            let run = run(report, asked.clock).ok()?;
+            let shares = timeline::overview_shares(report, asked.clock, run, asked.columns)?;
+            Some(Answer::Strip(strip_answer(shares)))
+        }
+        Request::Table(asked) => {
+            let result = query::query_summary(report, &table::to_query(asked))?;
+            Some(Answer::Table(table::rows_from_file(&result)))
+        }
+        _ => None,
+    }
+}
+
+/// The groups that were asked for last: finding cohorts reads every sample.
+#[derive(Default)]
+pub(crate) struct Groups {
+    kept: RefCell<Option<(Rows, Rc<RowGroups>)>>,
+}
+
+impl Groups {
+    /// The groups of `by`; `None` where rows are tiles.
+    fn get(&self, report: &ProfileReport, by: Rows) -> Result<Option<Rc<RowGroups>>, Failure> {
+        let kept = self.kept.borrow().clone();
+        if let Some((_, groups)) = kept.filter(|(of, _)| *of == by) {
+            return Ok(Some(groups));
+        }
+        let found = RowGroups::new(report, by.to_engine())?.map(Rc::new);
+        if let Some(groups) = &found {
+            *self.kept.borrow_mut() = Some((by, Rc::clone(groups)));
+        }
+        Ok(found)
+    }
+
+    fn rows(&self, report: &ProfileReport, by: Rows) -> Result<RowsAnswer, Failure> {
+        let groups = self.get(report, by)?.unwrap_or_default();
+        Ok(RowsAnswer {
+            by,
+            names: groups.names.clone(),
+            tiles: groups.tiles.clone(),
+        })
+    }
+}
+
 /// The cells of the timeline.
-pub(crate) fn raster(report: &ProfileReport, asked: RasterAsked) -> Result<Answer, Failure> {
-    let viewport = Viewport {
+pub(crate) fn raster(
+    report: &ProfileReport,
+    asked: RasterAsked,
+    groups: &Groups,
+) -> Result<Answer, Failure> {
+    let choice = CellChoice {
+        names: match asked.colour {
+            Colouring::Operation => CellNames::Operation,
+            _ => CellNames::Kernel,
+        },
+        focus: asked.focus.map(StringId::new),
+        efficiency: asked.colour == Colouring::Efficiency,
+        occupancy: asked.colour == Colouring::Occupancy,
+    };
+    let viewport = viewport(asked);
+    let raster = match groups.get(report, asked.by)? {
+        Some(groups) => timeline::grouped_raster(report, &viewport, choice, &groups)?,
+        None => timeline::chosen_raster(report, &viewport, choice)?,
+    };
+    Ok(Answer::Raster(raster_answer(asked, raster)))
+}
+
+fn viewport(asked: RasterAsked) -> Viewport {
+    Viewport {
         clock: asked.clock,
         cycles: asked.from..asked.to,
         columns: asked.columns,
         tiles: asked.tile_from..asked.tile_to,
         rows: asked.rows,
-    };
-    let choice = CellChoice {
-        names: match asked.colour {
-            Colouring::Operation => CellNames::Operation,
-            Colouring::Kernel | Colouring::Kind | Colouring::Efficiency => CellNames::Kernel,
-        },
-        focus: asked.focus.map(StringId::new),
-        efficiency: asked.colour == Colouring::Efficiency,
-    };
-    let raster = timeline::chosen_raster(report, &viewport, choice)?;
-    Ok(Answer::Raster(RasterAnswer {
+    }
+}
+
+fn raster_answer(asked: RasterAsked, raster: Raster) -> RasterAnswer {
+    RasterAnswer {
         asked,
         columns: raster.columns,
         rows: raster.rows,
         from_overview: raster.from_overview,
+        cost: 0,
         kinds: raster.kinds,
         kernels: raster.kernels,
         busy: raster.busy,
         focused: raster.focused,
         efficiency: raster.efficiency,
-    }))
+    }
 }
 
 /// The shares of the kinds over the run.
 pub(crate) fn strip(report: &ProfileReport, asked: StripAsked) -> Result<Answer, Failure> {
     let shares = timeline::kind_shares(report, asked.clock, asked.columns)?;
-    Ok(Answer::Strip(StripAnswer {
+    Ok(Answer::Strip(strip_answer(shares)))
+}
+
+fn strip_answer(shares: KindShares) -> StripAnswer {
+    StripAnswer {
         columns: shares.columns,
         run: shares.span,
         shares: shares.shares,
-    }))
+    }
 }
 
 /// The sample at a place.

@@ -30,6 +30,8 @@ pub(crate) enum Cause {
     Network,
     /// The browser refused to read the file.
     Unreadable,
+    /// Reading was stopped by the person.
+    Stopped,
     /// Our fault.
     Internal,
 }
@@ -45,6 +47,7 @@ impl Cause {
             Self::TooLarge => "too-large",
             Self::Network => "network",
             Self::Unreadable => "unreadable",
+            Self::Stopped => "stopped",
             Self::Internal => "internal",
         }
     }
@@ -59,6 +62,7 @@ impl Cause {
             Self::TooLarge => "The profile is too large for this page",
             Self::Network => "The profile could not be fetched",
             Self::Unreadable => "The file could not be read",
+            Self::Stopped => "Not all samples are here",
             Self::Internal => "The viewer failed",
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn pack(id: u64, body: &impl Serialize) -> Packed {
 /// An answer with its columns.
 pub(crate) fn pack_answer(id: u64, answer: &Answer) -> Packed {
     let packed = pack(id, answer);
-    if let Answer::Raster(raster) | Answer::OtherRaster(raster) = answer {
+    if let Some(raster) = raster_in(answer) {
         let kinds = Uint8Array::from(raster.kinds.as_slice());
         let kernels = Uint32Array::from(raster.kernels.as_slice());
         let bytes = [&raster.busy, &raster.focused, &raster.efficiency]
@@ -51,6 +51,31 @@ pub(crate) fn pack_answer(id: u64, answer: &Answer) -> Packed {
         }
     }
     packed
+}
+
+/// An answer that hands over a file of `bytes` in columnar form.
+pub(crate) fn pack_converted(id: u64, columnar: &[u8], bytes: u64) -> Packed {
+    let packed = pack(id, &Answer::Converted { bytes });
+    let columnar = Uint8Array::from(columnar);
+    packed.transfer.push(&columnar.buffer());
+    packed.message.push(&columnar);
+    packed
+}
+
+fn raster_in(answer: &Answer) -> Option<&RasterAnswer> {
+    match answer {
+        Answer::Raster(raster) | Answer::OtherRaster(raster) => Some(raster),
+        Answer::Early(answer) => raster_in(answer),
+        _ => None,
+    }
+}
+
+fn raster_of(answer: &mut Answer) -> Option<&mut RasterAnswer> {
+    match answer {
+        Answer::Raster(raster) | Answer::OtherRaster(raster) => Some(raster),
+        Answer::Early(answer) => raster_of(answer),
+        _ => None,
+    }
 }
 
 /// The id and the body of a message.
@@ -77,8 +102,10 @@ pub(crate) fn unpack<T: DeserializeOwned>(message: &Array) -> Result<(u64, T), F
 /// Where the other end sent something else: a bug.
 pub(crate) fn unpack_answer(message: &Array) -> Result<(u64, Answer), Failure> {
     let (id, mut answer) = unpack(message)?;
+    if let Some(raster) = raster_of(&mut answer) {
+        fill(raster, message);
+    }
     match &mut answer {
-        Answer::Raster(raster) | Answer::OtherRaster(raster) => fill(raster, message),
         Answer::Panel(panel) => {
             if let PanelAnswer::Ports(ports) = &mut **panel {
                 for (at, plane) in (2..).zip(&mut ports.planes) {

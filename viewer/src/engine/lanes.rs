@@ -1,7 +1,8 @@
 //! Which question is sent when: latest wins.
 //!
 //! A lane has at most one question with the worker and one waiting; a newer question replaces the
-//! one that waits. Answers to questions of another profile are dropped.
+//! one that waits. A question that has its early answer no longer holds up a newer one, which makes
+//! it void. Answers to questions of another profile are dropped.
 
 use super::panel::PanelAsked;
 use super::protocol::Request;
@@ -17,6 +18,12 @@ pub(crate) enum Lane {
     Json,
     /// Sums of a part.
     Spent,
+    /// Sums of the selected part.
+    Selected,
+    /// Groups of the timeline.
+    Rows,
+    /// The ruler.
+    Ruler,
     /// The timeline.
     Raster,
     /// The strip.
@@ -27,6 +34,8 @@ pub(crate) enum Lane {
     Query,
     /// The hash of the file.
     Hash,
+    /// How much is read.
+    Reading,
     /// Phases.
     Phases,
     /// Bytes of exchanges.
@@ -50,7 +59,7 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    const COUNT: usize = 19;
+    const COUNT: usize = 23;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -59,11 +68,15 @@ impl Lane {
             Request::Table(_) => Self::Table,
             Request::Json(_) => Self::Json,
             Request::Spent(_) => Self::Spent,
+            Request::Selected(_) => Self::Selected,
+            Request::Rows(_) => Self::Rows,
+            Request::Ruler(_) => Self::Ruler,
             Request::Raster(_) => Self::Raster,
             Request::Strip(_) => Self::Strip,
             Request::Hit(_) => Self::Hit,
             Request::Query(_) => Self::Query,
             Request::Hash => Self::Hash,
+            Request::ReadAll | Request::ReadLess => Self::Reading,
             Request::PanelJson(_) => Self::Json,
             Request::Panel(asked) => match asked {
                 PanelAsked::Phases(_) => Self::Phases,
@@ -93,6 +106,8 @@ pub(crate) struct Numbered {
 #[derive(Debug, Default)]
 struct LaneState {
     in_flight: Option<u64>,
+    /// Whether the question in flight has its early answer.
+    has_early: bool,
     waiting: Option<Request>,
 }
 
@@ -111,8 +126,9 @@ impl Lanes {
         if lane == Lane::Open {
             self.lanes = Default::default();
         }
-        if self.lanes[lane as usize].in_flight.is_some() {
-            self.lanes[lane as usize].waiting = Some(request);
+        let state = &mut self.lanes[lane as usize];
+        if state.in_flight.is_some() && !state.has_early && lane != Lane::Reading {
+            state.waiting = Some(request);
             return None;
         }
         Some(self.send(lane, request))
@@ -126,16 +142,17 @@ impl Lanes {
     }
 
     /// Takes note of an answer. `None` where the question is void: drop the answer.
-    pub(crate) fn answered(&mut self, id: u64, is_last: bool) -> Option<Answered> {
+    pub(crate) fn answered(&mut self, id: u64, which: Which) -> Option<Answered> {
         let index = self
             .lanes
             .iter()
             .position(|lane| lane.in_flight == Some(id))?;
         let state = &mut self.lanes[index];
-        if !is_last {
-            return Some(Answered { next: None });
+        match which {
+            Which::Progress => return Some(Answered { next: None }),
+            Which::Early => state.has_early = true,
+            Which::Last => state.in_flight = None,
         }
-        state.in_flight = None;
         let waiting = state.waiting.take();
         let next = waiting.map(|request| self.send(Lane::of(&request), request));
         Some(Answered { next })
@@ -143,12 +160,25 @@ impl Lanes {
 
     fn send(&mut self, lane: Lane, request: Request) -> Numbered {
         self.next_id += 1;
-        self.lanes[lane as usize].in_flight = Some(self.next_id);
+        let state = &mut self.lanes[lane as usize];
+        state.in_flight = Some(self.next_id);
+        state.has_early = false;
         Numbered {
             id: self.next_id,
             request,
         }
     }
+}
+
+/// What an answer is to its question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// It tells how far the answer is.
+    Progress,
+    /// It says what is known so far.
+    Early,
+    /// Nothing follows.
+    Last,
 }
 
 /// What follows from an answer that counts.
@@ -185,13 +215,20 @@ mod tests {
         assert_eq!(lanes.ask(hit(2)), None);
         assert_eq!(lanes.ask(hit(3)), None);
         let next = lanes
-            .answered(first.id, true)
+            .answered(first.id, Which::Last)
             .expect("it counts")
             .next
             .expect("one waits");
         assert_eq!(next.request, hit(3));
-        assert_eq!(lanes.answered(next.id, true), Some(Answered { next: None }));
-        assert_eq!(lanes.answered(next.id, true), None, "an answer counts once");
+        assert_eq!(
+            lanes.answered(next.id, Which::Last),
+            Some(Answered { next: None })
+        );
+        assert_eq!(
+            lanes.answered(next.id, Which::Last),
+            None,
+            "an answer counts once"
+        );
     }
 
     #[test]
@@ -202,17 +239,30 @@ mod tests {
     }
 
     #[test]
+    fn an_early_answer_frees_the_lane() {
+        let mut lanes = Lanes::default();
+        let first = lanes.ask(hit(1)).expect("the lane is free");
+        assert_eq!(lanes.ask(hit(2)), None);
+        let next = lanes.answered(first.id, Which::Early).expect("it counts");
+        let second = next.next.expect("the one that waited goes at once");
+        assert_eq!(lanes.answered(first.id, Which::Last), None, "it is void");
+        assert!(lanes.answered(second.id, Which::Early).is_some());
+        let third = lanes.ask(hit(3)).expect("the second has its early answer");
+        assert!(lanes.answered(third.id, Which::Last).is_some());
+    }
+
+    #[test]
     fn opening_voids_what_was_asked_before() {
         let mut lanes = Lanes::default();
         let old = lanes.ask(hit(1)).expect("the lane is free");
         let first = lanes.ask(open()).expect("opening never waits");
-        assert_eq!(lanes.answered(old.id, true), None);
+        assert_eq!(lanes.answered(old.id, Which::Last), None);
         let second = lanes.ask(open()).expect("opening never waits");
-        assert_eq!(lanes.answered(first.id, true), None);
+        assert_eq!(lanes.answered(first.id, Which::Last), None);
         assert!(
-            lanes.answered(second.id, false).is_some(),
+            lanes.answered(second.id, Which::Progress).is_some(),
             "progress leaves the lane busy"
         );
-        assert!(lanes.answered(second.id, true).is_some());
+        assert!(lanes.answered(second.id, Which::Last).is_some());
     }
 }

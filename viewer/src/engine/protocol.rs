@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::cause::Failure;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
+use super::ruler::{RulerAnswer, RulerAsked};
 use super::spent::{SpentAnswer, SpentAsked};
 use super::table::TableAnswer;
-use crate::state::view::{Colouring, Grouping, KindFilter};
+use crate::state::view::{Colouring, Grouping, KindFilter, Rows};
 
 /// Where a profile comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,14 @@ pub(crate) enum Source {
     File {
         /// Its name.
         name: String,
+    },
+    /// What a file of another form was converted to; the columnar bytes travel beside the message,
+    /// and after them the file they were made from, where it is one of this computer.
+    Converted {
+        /// Name of the file.
+        name: String,
+        /// Its length in bytes.
+        bytes: u64,
     },
     /// An address, fetched without credentials.
     Address {
@@ -39,6 +48,12 @@ pub(crate) enum Request {
     Json(TableAsked),
     /// What a part of the device spent.
     Spent(SpentAsked),
+    /// What the selected part spent.
+    Selected(SpentAsked),
+    /// The groups that rows of the timeline can stand for.
+    Rows(Rows),
+    /// The phases in view.
+    Ruler(RulerAsked),
     /// The cells of the timeline.
     Raster(RasterAsked),
     /// Shares of the kinds over the whole run.
@@ -50,6 +65,10 @@ pub(crate) enum Request {
     Query(Vec<(String, String)>),
     /// SHA-256 of the open file.
     Hash,
+    /// Reads every sample that is not here yet; has no answer of its own.
+    ReadAll,
+    /// Reads no more than what questions about a part need; has no answer of its own.
+    ReadLess,
     /// What a panel below the timeline shows.
     Panel(PanelAsked),
     /// The JSON behind a panel.
@@ -69,16 +88,30 @@ pub(crate) enum Request {
 /// An answer of the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Answer {
-    /// How far opening is; more answers follow.
+    /// How far reading is; more answers follow.
     Progress(Progress),
-    /// The profile is open.
+    /// The profile is open. Without all samples here, another one may follow.
     Opened(Box<Summary>),
+    /// The file has another form: this is to be opened instead. The columnar bytes travel beside
+    /// the message.
+    Converted {
+        /// Length of the file in bytes.
+        bytes: u64,
+    },
+    /// What is known before the samples are here; the exact answer follows.
+    Early(Box<Self>),
     /// To [`Request::Table`].
     Table(TableAnswer),
     /// To [`Request::Json`]: what the command line prints.
     Json(String),
     /// To [`Request::Spent`].
     Spent(SpentAnswer),
+    /// To [`Request::Selected`].
+    Selected(SpentAnswer),
+    /// To [`Request::Rows`].
+    Rows(RowsAnswer),
+    /// To [`Request::Ruler`].
+    Ruler(RulerAnswer),
     /// To [`Request::Raster`].
     Raster(RasterAnswer),
     /// To [`Request::Strip`].
@@ -89,6 +122,8 @@ pub(crate) enum Answer {
     Query(String),
     /// To [`Request::Hash`]: 64 lowercase hex digits.
     Hash(String),
+    /// Samples could not be read; what is here stays.
+    ReadingFailed(Failure),
     /// To [`Request::Panel`].
     Panel(Box<PanelAnswer>),
     /// To [`Request::OpenOther`].
@@ -105,13 +140,49 @@ pub(crate) enum Answer {
     Failed(Failure),
 }
 
-/// Bytes read while opening.
+/// What was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// Read so far.
+    /// Bytes read so far.
     pub(crate) done: u64,
-    /// To be read in all.
+    /// Bytes to be read in all; 0 is unknown.
     pub(crate) total: u64,
+    /// Samples in what was read.
+    pub(crate) samples: u64,
+    /// Samples in all; 0 is unknown.
+    pub(crate) samples_total: u64,
+    /// Whether reading goes on until everything is here.
+    pub(crate) goes_on: bool,
+}
+
+impl Progress {
+    /// Whether nothing is missing.
+    pub(crate) const fn is_whole(&self) -> bool {
+        self.done >= self.total
+    }
+
+    /// Part of the bytes that was read, 0..=1.
+    pub(crate) fn part(&self) -> f64 {
+        let total = crate::timeline::viewport::to_float(self.total.max(1));
+        (crate::timeline::viewport::to_float(self.done) / total).min(1.0)
+    }
+
+    /// In words, for people.
+    pub(crate) fn text(&self) -> String {
+        let count = analytics::text::count;
+        let bytes = match self.total {
+            0 => return "reading".to_owned(),
+            total => format!("{} of {} bytes", count(self.done), count(total)),
+        };
+        match self.samples_total {
+            0 => bytes,
+            total => format!(
+                "{} of {} samples, {bytes}",
+                count(self.samples),
+                count(total)
+            ),
+        }
+    }
 }
 
 /// Names of tiles by their position in the profile.
@@ -171,6 +242,8 @@ pub(crate) struct Summary {
     pub(crate) truncated_at: Option<u64>,
     /// Whether a 32-bit counter of some tile passed its end during the run.
     pub(crate) wrapped: bool,
+    /// Whether samples are still to be read: figures are the file's own sums, pictures its overview.
+    pub(crate) is_partial: bool,
     /// Row schema version of the file, 0 for the columnar format.
     pub(crate) row_version: u32,
     /// Name and value pairs of the header.
@@ -220,16 +293,37 @@ pub(crate) struct RasterAsked {
     pub(crate) to: u64,
     /// Columns of cells.
     pub(crate) columns: u32,
-    /// First tile position.
+    /// What rows stand for.
+    pub(crate) by: Rows,
+    /// First tile position; of groups always 0.
     pub(crate) tile_from: u32,
-    /// One past the last tile position.
+    /// One past the last tile position; of groups their number.
     pub(crate) tile_to: u32,
-    /// Rows of cells, at most.
+    /// Rows of cells, at most; groups have a row each.
     pub(crate) rows: u32,
     /// What the cells tell apart; kinds are told apart by kernels too.
     pub(crate) colour: Colouring,
     /// String id of the kernel whose share of each cell is wanted.
     pub(crate) focus: Option<u32>,
+}
+
+/// Groups of tiles or samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RowsAnswer {
+    /// What makes a group.
+    pub(crate) by: Rows,
+    /// Their names.
+    pub(crate) names: Vec<String>,
+    /// Tiles of each.
+    pub(crate) tiles: Vec<u32>,
+}
+
+impl RasterAsked {
+    /// Cycles × tiles of the part.
+    pub(crate) fn area(&self) -> f64 {
+        let cycles = crate::timeline::viewport::to_float(self.to.saturating_sub(self.from));
+        cycles * f64::from(self.tile_to.saturating_sub(self.tile_from))
+    }
 }
 
 /// Cells, row-major. The columns travel as buffers.
@@ -243,6 +337,8 @@ pub(crate) struct RasterAnswer {
     pub(crate) rows: u32,
     /// Whether the cells are the file's overview, coarser than asked for.
     pub(crate) from_overview: bool,
+    /// Milliseconds of work for the answer.
+    pub(crate) cost: u32,
     /// Kind of each cell, as [`analytics::timeline::CellKind`].
     #[serde(skip)]
     pub(crate) kinds: Vec<u8>,
@@ -359,6 +455,7 @@ mod tests {
             from: 1,
             to: u64::MAX,
             columns: 3,
+            by: Rows::Tile,
             tile_from: 0,
             tile_to: 9,
             rows: 4,
@@ -368,10 +465,12 @@ mod tests {
         let request = Request::Raster(asked);
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
-        let answer = Answer::Progress(Progress {
+        let progress = Progress {
             done: u64::MAX - 1,
             total: u64::MAX,
-        });
+            ..Progress::default()
+        };
+        let answer = Answer::Early(Box::new(Answer::Progress(progress)));
         let text = serde_json::to_string(&answer).unwrap();
         assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
     }

@@ -3,7 +3,8 @@
 //! Addresses are fetched without credentials. A host that does not answer ranges is read whole.
 
 use analytics::format::ByteRange;
-use js_sys::{ArrayBuffer, Promise, Uint8Array};
+use bytes::Bytes;
+use js_sys::{Array, ArrayBuffer, Promise, Uint8Array};
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
@@ -26,10 +27,10 @@ pub(crate) enum Input {
         /// The address.
         url: String,
         /// The first bytes.
-        first: Vec<u8>,
+        first: Bytes,
     },
     /// A file that was read whole.
-    Whole(Vec<u8>),
+    Whole(Bytes),
 }
 
 impl Input {
@@ -37,20 +38,60 @@ impl Input {
     ///
     /// # Errors
     /// Where the browser or the host does not give them.
-    pub(crate) async fn read(&self, range: ByteRange) -> Result<Vec<u8>, Failure> {
+    pub(crate) async fn read(&self, range: ByteRange) -> Result<Bytes, Failure> {
         match self {
-            Self::File(blob) => slice(blob, range).await,
+            Self::File(blob) => exactly(slice(blob, range).await?.to_vec().into(), range),
             Self::Ranges { first, .. } if range.end <= first.len() as u64 => copy(first, range),
             Self::Ranges { url, .. } => {
                 let response = fetch(url, Some(range)).await?;
                 if response.status() != 206 {
                     return Err(refused(url, &response).await);
                 }
-                exactly(body(&response, url).await?, range)
+                exactly(body(&response, url).await?.into(), range)
             }
             Self::Whole(bytes) => copy(bytes, range),
         }
     }
+
+    /// The file of `bytes` bytes as a handle whose content the browser keeps.
+    ///
+    /// # Errors
+    /// Where the browser or the host does not give it.
+    pub(crate) async fn blob(&self, bytes: u64) -> Result<Blob, Failure> {
+        let held = match self {
+            Self::File(blob) => return Ok(blob.clone()),
+            Self::Whole(bytes) => bytes.clone(),
+            Self::Ranges { .. } => self.read(ByteRange::new(0, bytes)).await?,
+        };
+        let parts = Array::of1(&Uint8Array::from(&held[..]));
+        Blob::new_with_u8_array_sequence(&parts).map_err(|error| {
+            let what = describe(&error);
+            Failure::new(
+                Cause::Unreadable,
+                format!("the browser keeps no copy: {what}"),
+            )
+        })
+    }
+}
+
+/// Reads the bytes of `range` to the end of `file`, without another copy of a local file's.
+///
+/// # Errors
+/// As [`Input::read`].
+pub(crate) async fn append(
+    input: &Input,
+    range: ByteRange,
+    file: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let Input::File(blob) = input else {
+        file.extend_from_slice(&input.read(range).await?);
+        return Ok(());
+    };
+    let part = slice(blob, range).await?;
+    let at = file.len();
+    file.resize(at + part.length() as usize, 0);
+    part.copy_to(&mut file[at..]);
+    exact(part.length().into(), range)
 }
 
 /// Asks an address for its first bytes; gives the input and the length of the file.
@@ -64,7 +105,7 @@ pub(crate) async fn from_address(url: &str) -> Result<(Input, u64), Failure> {
             let range = response.headers().get("content-range").ok().flatten();
             match range.as_deref().and_then(total_of) {
                 Some(total) => {
-                    let first = body(&response, url).await?;
+                    let first = body(&response, url).await?.into();
                     Ok((
                         Input::Ranges {
                             url: url.to_owned(),
@@ -78,7 +119,7 @@ pub(crate) async fn from_address(url: &str) -> Result<(Input, u64), Failure> {
             }
         }
         200 => whole(response, url).await,
-        416 => Ok((Input::Whole(Vec::new()), 0)),
+        416 => Ok((Input::Whole(Bytes::new()), 0)),
         _ => Err(refused(url, &response).await),
     }
 }
@@ -89,7 +130,7 @@ async fn whole(response: Response, url: &str) -> Result<(Input, u64), Failure> {
     }
     let bytes = body(&response, url).await?;
     let total = bytes.len() as u64;
-    Ok((Input::Whole(bytes), total))
+    Ok((Input::Whole(bytes.into()), total))
 }
 
 /// The total of `bytes a-b/total`.
@@ -97,7 +138,7 @@ fn total_of(content_range: &str) -> Option<u64> {
     content_range.rsplit_once('/')?.1.trim().parse().ok()
 }
 
-async fn slice(blob: &Blob, range: ByteRange) -> Result<Vec<u8>, Failure> {
+async fn slice(blob: &Blob, range: ByteRange) -> Result<Uint8Array, Failure> {
     let unreadable = |error: JsValue| {
         let what = describe(&error);
         Failure::new(
@@ -112,7 +153,7 @@ async fn slice(blob: &Blob, range: ByteRange) -> Result<Vec<u8>, Failure> {
     let buffer = JsFuture::from(part.array_buffer())
         .await
         .map_err(unreadable)?;
-    exactly(Uint8Array::new(&buffer).to_vec(), range)
+    Ok(Uint8Array::new(&buffer))
 }
 
 async fn fetch(url: &str, range: Option<ByteRange>) -> Result<Response, Failure> {
@@ -175,19 +216,23 @@ async fn refused(url: &str, response: &Response) -> Failure {
     Failure::new(Cause::Network, format!("{what}: {url}"))
 }
 
-fn copy(bytes: &[u8], range: ByteRange) -> Result<Vec<u8>, Failure> {
+fn copy(bytes: &Bytes, range: ByteRange) -> Result<Bytes, Failure> {
     let end = usize::try_from(range.end)
         .unwrap_or(usize::MAX)
         .min(bytes.len());
     let start = usize::try_from(range.start).unwrap_or(usize::MAX).min(end);
-    exactly(bytes[start..end].to_vec(), range)
+    exactly(bytes.slice(start..end), range)
 }
 
-fn exactly(bytes: Vec<u8>, range: ByteRange) -> Result<Vec<u8>, Failure> {
-    if bytes.len() as u64 == range.len() {
-        return Ok(bytes);
+fn exactly(bytes: Bytes, range: ByteRange) -> Result<Bytes, Failure> {
+    exact(bytes.len() as u64, range)?;
+    Ok(bytes)
+}
+
+fn exact(found: u64, range: ByteRange) -> Result<(), Failure> {
+    if found == range.len() {
+        return Ok(());
     }
-    let found = bytes.len();
     let message = format!("bytes {range} were asked for and {found} bytes came; open it again");
     Err(Failure::new(Cause::Unreadable, message))
 }
@@ -222,8 +267,9 @@ mod tests {
 
     #[test]
     fn a_short_answer_is_told() {
-        assert!(copy(b"abc", ByteRange::new(1, 3)).is_ok_and(|it| it == b"bc"));
-        let short = copy(b"abc", ByteRange::new(1, 9)).expect_err("eight bytes are not there");
+        let bytes = Bytes::from_static(b"abc");
+        assert!(copy(&bytes, ByteRange::new(1, 3)).is_ok_and(|it| it == b"bc"[..]));
+        let short = copy(&bytes, ByteRange::new(1, 9)).expect_err("eight bytes are not there");
         assert_eq!(short.cause, Cause::Unreadable);
     }
 }

@@ -8,7 +8,7 @@ use analytics::units::StringId;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
-use super::protocol::{Answer, clock_name};
+use super::protocol::clock_name;
 use crate::state::view::Metric;
 
 /// Which part, and what the map of tiles says.
@@ -65,7 +65,7 @@ pub(crate) struct TileShare {
 }
 
 /// The answer from a report in memory.
-pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<Answer, Failure> {
+pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<SpentAnswer, Failure> {
     let tiles = asked.tile_from..asked.tile_to;
     let focus = asked.focus.map(StringId::new);
     let spent = timeline::spent(report, asked.clock, asked.from..asked.to, tiles, focus)?;
@@ -79,11 +79,11 @@ pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<Answer,
         tile: it.tile.get(),
         share: figure(&spent, it, asked.metric),
     };
-    Ok(Answer::Spent(SpentAnswer {
+    Ok(SpentAnswer {
         asked,
         tiles: spent.tiles.iter().map(share).collect(),
         rows,
-    }))
+    })
 }
 
 fn kinds(spent: &Spent) -> Vec<SpentRow> {

@@ -121,6 +121,8 @@ pub(crate) struct TableAnswer {
     pub(crate) total: Option<Row>,
     /// What a reader should know first.
     pub(crate) warnings: Vec<String>,
+    /// Whether the figures are the sums that the file carries, with no sample read.
+    pub(crate) is_from_file: bool,
 }
 
 /// One group.
@@ -200,7 +202,46 @@ pub(crate) fn rows(result: &QueryResult) -> TableAnswer {
             cells: cells("All", &result.totals, &json["totals"]),
         }),
         warnings: result.warnings.clone(),
+        is_from_file: false,
     }
+}
+
+/// Rows of an answer of [`analytics::query::query_summary`]: what that lacks is unknown, not zero.
+pub(crate) fn rows_from_file(result: &QueryResult) -> TableAnswer {
+    const NOT_IN_ROWS: [&str; 5] = [
+        "phaseCycles",
+        "averageActiveTiles",
+        "phaseCount",
+        "firstOffset",
+        "lastOffset",
+    ];
+    const NOT_IN_TOTALS: [&str; 5] = [
+        "deviceUsefulUtilization",
+        "p50Cycles",
+        "p95Cycles",
+        "timelineCycles",
+        "tileCount",
+    ];
+    let mut table = rows(result);
+    table.is_from_file = true;
+    let blank = |row: &mut Row, lacks: &dyn Fn(&str) -> bool| {
+        let cells = COLUMNS.iter().zip(&mut row.cells);
+        for (_, cell) in cells.filter(|(column, _)| lacks(column.id)) {
+            *cell = Cell {
+                text: "in the samples".to_owned(),
+                raw: "null".to_owned(),
+            };
+        }
+    };
+    for row in &mut table.rows {
+        blank(row, &|id| NOT_IN_ROWS.contains(&id));
+    }
+    if let Some(total) = &mut table.total {
+        blank(total, &|id| {
+            NOT_IN_ROWS.contains(&id) || NOT_IN_TOTALS.contains(&id)
+        });
+    }
+    table
 }
 
 fn cells(name: &str, measures: &Measures, values: &Value) -> Vec<Cell> {

@@ -1,61 +1,65 @@
-//! The worker's end: holds the profile and answers questions, one after the other.
+//! The worker's end: opens profiles, reads their samples, answers questions.
 //!
-//! Opening and hashing wait for bytes, so other questions are answered in between; an opening that
-//! a newer one overtook says nothing more.
+//! A columnar file is open as soon as its tables and its overview are here; samples follow, those
+//! that a question waits for first. Reading and hashing wait for bytes, so other questions are
+//! answered in between; an opening that a newer one overtook says nothing more.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
-use analytics::format::{ByteRange, FileKind, OpenMode, OpenStep, Opener, sniff};
+use analytics::format::{ByteRange, FileKind, OpenMode, OpenStep, Opener, open_bytes, sniff};
 use analytics::memory::PackageMap;
 use analytics::profile::ProfileReport;
-use analytics::traffic::Exchanges;
-use js_sys::Array;
+use js_sys::{Array, Uint8Array};
 use sha2::{Digest as _, Sha256};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Blob, DedicatedWorkerGlobalScope, MessageEvent};
 
+use super::answer;
 use super::cause::{Cause, Failure};
-use super::envelope;
+use super::convert::{self, Wrap};
+use super::envelope::{self, Packed};
+use super::held::{Held, Shared};
 use super::memory::{self, PackageSummary};
-use super::panel::{self, Sources};
+use super::needs::{self, PIECE};
+use super::panel::Sources;
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
+use crate::timeline::viewport::rounded;
 
-/// Bytes read at a time: progress is shown and questions are answered between two reads.
-const PIECE: u64 = 8 * 1024 * 1024;
-/// Longest file that is read into memory here; WebAssembly ends at 4 GiB.
-const LENGTH_MAX: u64 = 2 * 1024 * 1024 * 1024;
-/// Longest row file: its decoded form comes on top.
-const ROW_LENGTH_MAX: u64 = 1024 * 1024 * 1024;
-
-/// The open profile.
-struct Open {
-    report: ProfileReport,
-    input: Input,
-    bytes: u64,
-    /// Where its exchanges are, once a panel asked.
-    exchanges: OnceCell<Rc<Exchanges>>,
-}
+/// Files up to this size are read whole before they are shown: one read costs more than the bytes.
+const SMALL: u64 = 2 * 1024 * 1024;
+/// Longest file that is read into memory here without being asked; WebAssembly ends at 4 GiB.
+const FILE_MAX: u64 = 1024 * 1024 * 1024;
+/// Longest file of an address that is read whole without being asked.
+const ADDRESS_MAX: u64 = 32 * 1024 * 1024;
 
 struct Worker {
     scope: DedicatedWorkerGlobalScope,
-    open: RefCell<Option<Rc<Open>>>,
+    held: RefCell<Option<Shared>>,
     /// The profile that the open one is compared with.
-    other: RefCell<Option<Rc<Open>>>,
+    other: RefCell<Option<Rc<ProfileReport>>>,
     /// The open package.
     package: RefCell<Option<Rc<PackageMap>>>,
     /// Id of the newest opening.
     newest: RefCell<u64>,
 }
 
+/// What opening gave.
+enum Opened {
+    Profile(Box<Held>),
+    Package(Box<PackageSummary>),
+    /// Columnar bytes for another worker, and the length of the file they were made from.
+    Converted(Vec<u8>, u64),
+}
+
 /// Serves questions until the page ends the worker.
 pub(crate) fn run(scope: &DedicatedWorkerGlobalScope) {
     let worker = Rc::new(Worker {
         scope: scope.clone(),
-        open: RefCell::new(None),
+        held: RefCell::new(None),
         other: RefCell::new(None),
         package: RefCell::new(None),
         newest: RefCell::new(0),
@@ -74,72 +78,162 @@ impl Worker {
             Ok(unpacked) => unpacked,
             Err(failure) => return self.send(0, &Answer::Failed(failure)),
         };
-        match request {
-            Request::Open(source) => {
-                let file = message.get(2).dyn_into::<Blob>().ok();
-                spawn_local(self.open(id, source, file));
-            }
-            Request::Hash => spawn_local(self.hash(id)),
-            Request::Table(asked) => self.answer(id, |it| super::answer::table(it, &asked)),
-            Request::Json(asked) => self.answer(id, |it| super::answer::json(it, &asked)),
-            Request::Spent(asked) => self.answer(id, |it| super::spent::spent(it, asked)),
-            Request::Raster(asked) => self.answer(id, |it| super::answer::raster(it, asked)),
-            Request::Strip(asked) => self.answer(id, |it| super::answer::strip(it, asked)),
-            Request::Hit(asked) => self.answer(id, |it| super::answer::hit(it, asked)),
-            Request::Query(words) => self.answer(id, |it| super::answer::query(it, &words)),
-            Request::Panel(asked) => self.panel(id, |it| panel::answer(it, &asked)),
-            Request::PanelJson(asked) => self.panel(id, |it| panel::json(it, &asked)),
-            Request::OpenOther(source) => {
-                let file = message.get(2).dyn_into::<Blob>().ok();
-                spawn_local(self.open_other(id, source, file));
-            }
+        let files = [2, 3].map(|at| message.get(at));
+        let request = match request {
+            Request::Open(source) => return spawn_local(self.open(id, source, files)),
+            Request::OpenOther(source) => return spawn_local(self.open_other(id, source, files)),
             Request::OpenPackage(source) => {
-                let file = message.get(2).dyn_into::<Blob>().ok();
-                spawn_local(self.open_package(id, source, file));
+                return spawn_local(self.open_package(id, source, files));
             }
             Request::Memory(asked) => {
-                self.of_package(id, |it| Answer::Memory(Box::new(memory::memory(it, asked))))
+                return self
+                    .of_package(id, |it| Answer::Memory(Box::new(memory::memory(it, asked))));
             }
             Request::Matrix(asked) => {
-                self.of_package(id, |it| Answer::Matrix(memory::matrix(it, asked)));
+                return self.of_package(id, |it| Answer::Matrix(memory::matrix(it, asked)));
             }
-            Request::OtherRaster(asked) => self.panel(id, |it| {
-                let answer = super::answer::raster(it.other()?, asked)?;
-                Ok(match answer {
-                    Answer::Raster(raster) => Answer::OtherRaster(raster),
-                    answer => answer,
-                })
-            }),
+            request => request,
+        };
+        let Some(held) = self.held.borrow().clone() else {
+            let failure = Failure::new(Cause::Internal, "no profile is open in the worker");
+            return self.send(id, &Answer::Failed(failure));
+        };
+        match request {
+            Request::Hash => spawn_local(self.hash(id, held)),
+            Request::ReadAll => {
+                held.reads_all.set(true);
+                self.feed(held);
+            }
+            Request::ReadLess => self.read_less(&held),
+            request => self.answer(id, request, held),
         }
     }
 
-    fn answer(&self, id: u64, ask: impl FnOnce(&ProfileReport) -> Result<Answer, Failure>) {
-        let open = self.open.borrow().clone();
-        let answer = match open {
-            Some(open) => ask(&open.report),
-            None => Err(Failure::new(
-                Cause::Internal,
-                "no profile is open in the worker",
-            )),
-        };
-        self.send(id, &answer.unwrap_or_else(Answer::Failed));
+    /// Answers at once where the samples are here; else says what is known and reads them.
+    fn answer(self: Rc<Self>, id: u64, request: Request, held: Shared) {
+        let missing = held.missing(&request);
+        if missing.is_empty() {
+            return self.send(id, &self.exact(&held, request));
+        }
+        let early = answer::early(&held.report.borrow(), &request);
+        let is_small = needs::is_small(&request, &missing);
+        let drives = early.is_none() || is_small;
+        if let Some(early) = early {
+            self.send(id, &Answer::Early(Box::new(early)));
+        } else if !is_small {
+            held.reads_all.set(true);
+        }
+        held.wait(id, request, drives);
+        self.feed(held);
     }
 
-    fn panel(&self, id: u64, ask: impl FnOnce(&Sources<'_>) -> Result<Answer, Failure>) {
-        let open = self.open.borrow().clone();
+    fn send(&self, id: u64, answer: &Answer) {
+        self.post(&envelope::pack_answer(id, answer));
+    }
+
+    fn post(&self, packed: &Packed) {
+        // Posting fails only when the page is gone.
+        let _ = self
+            .scope
+            .post_message_with_transfer(&packed.message, &packed.transfer);
+    }
+
+    async fn open(self: Rc<Self>, id: u64, source: Source, files: [JsValue; 2]) {
+        *self.newest.borrow_mut() = id;
+        *self.held.borrow_mut() = None;
+        let opened = self.begin(id, source, files).await;
+        if *self.newest.borrow() != id {
+            return;
+        }
+        match opened {
+            Ok(Opened::Package(package)) => {
+                self.send(id, &Answer::PackageOpened(Ok(package)));
+            }
+            Ok(Opened::Converted(columnar, bytes)) => {
+                self.post(&envelope::pack_converted(id, &columnar, bytes));
+            }
+            Ok(Opened::Profile(held)) => {
+                let held = Rc::new(*held);
+                *self.held.borrow_mut() = Some(Rc::clone(&held));
+                self.tell_open(&held);
+                self.feed(held);
+            }
+            Err(failure) => self.send(id, &Answer::Failed(failure)),
+        }
+    }
+
+    fn tell_open(&self, held: &Held) {
+        let summary = answer::summary(&held.report.borrow(), &held.name, held.bytes);
+        let answer = summary.map(|it| Answer::Opened(Box::new(it)));
+        self.send(held.id, &answer.unwrap_or_else(Answer::Failed));
+        if !held.progress().is_whole() {
+            self.send(held.id, &Answer::Progress(held.progress()));
+        }
+    }
+
+    async fn begin(
+        &self,
+        id: u64,
+        source: Source,
+        [file, original]: [JsValue; 2],
+    ) -> Result<Opened, Failure> {
+        if let Source::Converted { name, bytes } = source {
+            let columnar = file.dyn_into::<Uint8Array>().map_err(|_other| lost())?;
+            let columnar = columnar.to_vec();
+            let length = columnar.len() as u64;
+            let input = Input::Whole(columnar.into());
+            let mut held = self.read(id, &name, input, length).await?;
+            held.bytes = bytes;
+            held.original = original.dyn_into::<Blob>().ok();
+            return Ok(Opened::Profile(Box::new(held)));
+        }
+        let name = name_of(&source);
+        let (mut input, mut bytes) = input_of(source, file).await?;
+        let length = bytes;
+        let mut prefix = convert::prefix(&input, bytes).await?;
+        let mut original = None;
+        if let Some(wrap) = Wrap::of(&prefix) {
+            let inside = convert::unwrapped(&input, bytes, wrap).await?;
+            original = match input {
+                Input::File(file) => Some(file),
+                Input::Ranges { .. } | Input::Whole(_) => None,
+            };
+            bytes = read::length(&inside);
+            input = Input::File(inside);
+            prefix = convert::prefix(&input, bytes).await?;
+        }
+        if sniff(&prefix) == FileKind::Package {
+            let package = self.read_package(&input, bytes, &name).await?;
+            return Ok(Opened::Package(package));
+        }
+        if convert::is_row(&prefix, bytes)? {
+            let mut told = |done| self.tell(id, done, bytes);
+            let columnar = convert::columnar(&input, bytes, &mut told).await?;
+            return Ok(Opened::Converted(columnar, length));
+        }
+        let mut held = self.read(id, &name, input, bytes).await?;
+        held.bytes = length;
+        held.original = original;
+        Ok(Opened::Profile(Box::new(held)))
+    }
+
+    /// The exact answer, with what it cost.
+    fn exact(&self, held: &Held, request: Request) -> Answer {
+        let start = js_sys::Date::now();
         let other = self.other.borrow().clone();
-        let answer = match &open {
-            Some(open) => ask(&Sources {
-                report: &open.report,
-                other: other.as_ref().map(|it| &it.report),
-                exchanges: &open.exchanges,
-            }),
-            None => Err(Failure::new(
-                Cause::Internal,
-                "no profile is open in the worker",
-            )),
+        let report = held.report.borrow();
+        let sources = Sources {
+            report: &report,
+            other: other.as_deref(),
+            exchanges: &held.exchanges,
         };
-        self.send(id, &answer.unwrap_or_else(Answer::Failed));
+        let answer = answer::exact(&sources, request, &held.groups);
+        let mut answer = answer.unwrap_or_else(Answer::Failed);
+        if let Answer::Raster(raster) = &mut answer {
+            let cost = rounded(js_sys::Date::now() - start);
+            raster.cost = u32::try_from(cost).unwrap_or(u32::MAX);
+        }
+        answer
     }
 
     fn of_package(&self, id: u64, ask: impl FnOnce(&PackageMap) -> Answer) {
@@ -154,10 +248,10 @@ impl Worker {
         self.send(id, &answer);
     }
 
-    async fn open_package(self: Rc<Self>, id: u64, source: Source, file: Option<Blob>) {
+    async fn open_package(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
         let name = name_of(&source);
         *self.package.borrow_mut() = None;
-        let opened = match input(source, file).await {
+        let opened = match input_of(source, file).await {
             Ok((input, bytes)) => self.read_package(&input, bytes, &name).await,
             Err(failure) => Err(failure),
         };
@@ -170,8 +264,8 @@ impl Worker {
         bytes: u64,
         name: &str,
     ) -> Result<Box<PackageSummary>, Failure> {
-        if bytes > LENGTH_MAX {
-            let message = format!("the package has {bytes} bytes, over {LENGTH_MAX}");
+        if bytes > FILE_MAX {
+            let message = format!("the package has {bytes} bytes, over {FILE_MAX}");
             return Err(Failure::new(Cause::TooLarge, message));
         }
         let content = input.read(ByteRange::new(0, bytes)).await?;
@@ -181,153 +275,197 @@ impl Worker {
         Ok(Box::new(summary))
     }
 
-    async fn open_other(self: Rc<Self>, id: u64, source: Source, file: Option<Blob>) {
+    async fn open_other(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
         let name = name_of(&source);
         *self.other.borrow_mut() = None;
-        let opened = match input(source, file).await {
-            Ok((input, bytes)) => self.read(id, input, bytes).await,
+        let opened = match input_of(source, file).await {
+            Ok((input, bytes)) => read_whole(input, bytes).await,
             Err(failure) => Err(failure),
         };
-        let opened = opened.and_then(|open| {
-            let summary = super::answer::summary(&open.report, &name, open.bytes)?;
-            *self.other.borrow_mut() = Some(Rc::new(open));
+        let opened = opened.and_then(|(report, bytes)| {
+            let summary = answer::summary(&report, &name, bytes)?;
+            *self.other.borrow_mut() = Some(Rc::new(report));
             Ok(Box::new(summary))
         });
         self.send(id, &Answer::OtherOpened(opened));
     }
 
-    fn send(&self, id: u64, answer: &Answer) {
-        let packed = envelope::pack_answer(id, answer);
-        // Posting fails only when the page is gone.
-        let _ = self
-            .scope
-            .post_message_with_transfer(&packed.message, &packed.transfer);
-    }
-
-    async fn open(self: Rc<Self>, id: u64, source: Source, file: Option<Blob>) {
-        *self.newest.borrow_mut() = id;
-        *self.open.borrow_mut() = None;
-        let name = name_of(&source);
-        let answer = self.opened(id, &name, source, file).await;
-        if *self.newest.borrow() == id {
-            self.send(id, &answer.unwrap_or_else(Answer::Failed));
-        }
-    }
-
-    /// Opens a profile, or a package where the file is one.
-    async fn opened(
-        &self,
-        id: u64,
-        name: &str,
-        source: Source,
-        file: Option<Blob>,
-    ) -> Result<Answer, Failure> {
-        let (input, bytes) = input(source, file).await?;
-        if kind(&input, bytes).await? == FileKind::Package {
-            let package = self.read_package(&input, bytes, name).await?;
-            return Ok(Answer::PackageOpened(Ok(package)));
-        }
-        let open = self.read(id, input, bytes).await?;
-        let summary = super::answer::summary(&open.report, name, open.bytes)?;
-        if *self.newest.borrow() == id {
-            *self.open.borrow_mut() = Some(Rc::new(open));
-        }
-        Ok(Answer::Opened(Box::new(summary)))
-    }
-
-    async fn read(&self, id: u64, input: Input, bytes: u64) -> Result<Open, Failure> {
-        check_length(&input, bytes).await?;
-        let mut opener = Opener::new(bytes, OpenMode::Everything);
-        let mut progress = Progress {
-            done: 0,
-            total: bytes,
+    /// Reads a columnar file as far as it takes to show it.
+    async fn read(&self, id: u64, name: &str, input: Input, bytes: u64) -> Result<Held, Failure> {
+        let is_here = matches!(input, Input::Whole(_)) || bytes <= SMALL;
+        let mode = if is_here {
+            OpenMode::Everything
+        } else {
+            OpenMode::Overview
         };
+        let mut opener = Opener::new(bytes, mode);
         loop {
             match opener.step()? {
                 OpenStep::Ready(report) => {
-                    return Ok(Open {
-                        report: *report,
-                        input,
-                        bytes,
-                        exchanges: OnceCell::new(),
-                    });
+                    let report: ProfileReport = *report;
+                    let most = match &input {
+                        Input::Ranges { .. } => ADDRESS_MAX,
+                        Input::File(_) | Input::Whole(_) => FILE_MAX,
+                    };
+                    check_size(&report, bytes)?;
+                    let held = Held::new(id, name.to_owned(), report, input);
+                    held.reads_all.set(bytes <= most);
+                    return Ok(held);
                 }
                 OpenStep::Need(ranges) => {
                     for piece in ranges.into_iter().flat_map(pieces) {
+                        let (done, asked) = opener.progress();
+                        self.tell(id, done, asked);
                         opener.supply(piece, input.read(piece).await?)?;
-                        progress.done += piece.len();
-                        self.report(id, progress);
                     }
                 }
             }
         }
     }
 
-    fn report(&self, id: u64, progress: Progress) {
-        if *self.newest.borrow() == id && progress.total > PIECE {
+    /// Tells how far an opening is.
+    fn tell(&self, id: u64, done: u64, total: u64) {
+        if *self.newest.borrow() == id && total > PIECE {
+            let progress = Progress {
+                done,
+                total,
+                goes_on: true,
+                ..Progress::default()
+            };
             self.send(id, &Answer::Progress(progress));
         }
     }
 
-    async fn hash(self: Rc<Self>, id: u64) {
-        let open = self.open.borrow().clone();
-        let answer = match open {
-            Some(open) => hash(&open.input, open.bytes).await.map(Answer::Hash),
-            None => Err(Failure::new(
-                Cause::Internal,
-                "no profile is open in the worker",
-            )),
+    /// Reads on, unless a task does already.
+    fn feed(self: Rc<Self>, held: Shared) {
+        if !held.is_reading.replace(true) {
+            spawn_local(async move {
+                self.read_on(&held).await;
+                held.is_reading.set(false);
+            });
+        }
+    }
+
+    async fn read_on(&self, held: &Held) {
+        let mut told = false;
+        while let Some(piece) = held.next_piece() {
+            let bytes = held.input.read(piece.bytes).await;
+            if *self.newest.borrow() != held.id {
+                return;
+            }
+            let supplied = bytes.and_then(|bytes| held.supply(&piece, &bytes));
+            if let Err(failure) = supplied {
+                held.reads_all.set(false);
+                return self.fail(held, &failure);
+            }
+            let progress = held.progress();
+            if progress.is_whole() && !told {
+                told = true;
+                self.tell_open(held);
+            } else if !progress.is_whole() {
+                self.send(held.id, &Answer::Progress(progress));
+            }
+            for ripe in held.ripe() {
+                self.send(ripe.id, &self.exact(held, ripe.request));
+            }
+        }
+        self.send(held.id, &Answer::Progress(held.progress()));
+    }
+
+    /// Every question that waits has failed; without one, the profile has.
+    fn fail(&self, held: &Held, failure: &Failure) {
+        let waiting = held.give_up_waiting(|_| false);
+        self.send(held.id, &Answer::Progress(held.progress()));
+        self.send(held.id, &Answer::ReadingFailed(failure.clone()));
+        for it in waiting {
+            self.send(it.id, &Answer::Failed(failure.clone()));
+        }
+    }
+
+    fn read_less(&self, held: &Held) {
+        held.reads_all.set(false);
+        let report = held.report.borrow();
+        let waiting = held.give_up_waiting(|request| answer::early(&report, request).is_some());
+        self.send(held.id, &Answer::Progress(held.progress()));
+        let message = "reading was stopped before the samples were here; read all samples, then \
+                       ask again";
+        for it in waiting {
+            let failure = Failure::new(Cause::Stopped, message);
+            self.send(it.id, &Answer::Failed(failure));
+        }
+    }
+
+    async fn hash(self: Rc<Self>, id: u64, held: Shared) {
+        let hashed = match &held.original {
+            Some(file) => hash(&Input::File(file.clone()), read::length(file)).await,
+            None => hash(&held.input, held.bytes).await,
         };
-        self.send(id, &answer.unwrap_or_else(Answer::Failed));
+        self.send(id, &hashed.map_or_else(Answer::Failed, Answer::Hash));
     }
 }
 
 /// What to call a source.
 fn name_of(source: &Source) -> String {
     match source {
-        Source::File { name } => name.clone(),
+        Source::File { name } | Source::Converted { name, .. } => name.clone(),
         Source::Address { url } => url.clone(),
     }
 }
 
-/// Where the bytes are, and how many.
-async fn input(source: Source, file: Option<Blob>) -> Result<(Input, u64), Failure> {
-    match (source, file) {
-        (Source::Address { url }, _) => read::from_address(&url).await,
-        (Source::File { .. }, Some(file)) => {
+/// Where the bytes are, and how many; `file` comes with a file of this computer.
+async fn input_of(source: Source, file: JsValue) -> Result<(Input, u64), Failure> {
+    match source {
+        Source::Address { url } => read::from_address(&url).await,
+        Source::File { .. } | Source::Converted { .. } => {
+            let file = file.dyn_into::<Blob>().map_err(|_other| lost())?;
             let bytes = read::length(&file);
             Ok((Input::File(file), bytes))
         }
-        (Source::File { .. }, None) => {
-            Err(Failure::new(Cause::Internal, "the file handle was lost"))
+    }
+}
+
+fn lost() -> Failure {
+    Failure::new(Cause::Internal, "the file handle was lost")
+}
+
+/// A profile of any form with all its samples, and the length of its file.
+async fn read_whole(input: Input, length: u64) -> Result<(ProfileReport, u64), Failure> {
+    let (mut input, mut bytes) = (input, length);
+    let mut prefix = convert::prefix(&input, bytes).await?;
+    if let Some(wrap) = Wrap::of(&prefix) {
+        let inside = convert::unwrapped(&input, bytes, wrap).await?;
+        bytes = read::length(&inside);
+        input = Input::File(inside);
+        prefix = convert::prefix(&input, bytes).await?;
+    }
+    if convert::is_row(&prefix, bytes)? {
+        let columnar = convert::columnar(&input, bytes, &mut |_| ()).await?;
+        return Ok((open_bytes(columnar)?, length));
+    }
+    let mut opener = Opener::new(bytes, OpenMode::Everything);
+    loop {
+        match opener.step()? {
+            OpenStep::Ready(report) => return Ok((*report, length)),
+            OpenStep::Need(ranges) => {
+                for piece in ranges.into_iter().flat_map(pieces) {
+                    opener.supply(piece, input.read(piece).await?)?;
+                }
+            }
         }
     }
 }
 
-/// What kind of file it is, by its first bytes.
-async fn kind(input: &Input, bytes: u64) -> Result<FileKind, Failure> {
-    let prefix = input.read(ByteRange::new(0, bytes.min(64 * 1024))).await?;
-    Ok(sniff(&prefix))
-}
-
-/// Refuses what would not fit, before it is read.
-async fn check_length(input: &Input, bytes: u64) -> Result<(), Failure> {
-    let is_row = kind(input, bytes).await? == FileKind::RowProfile;
-    if is_row && bytes > ROW_LENGTH_MAX {
-        let message = format!(
-            "this row profile has {bytes} bytes, over {ROW_LENGTH_MAX}; make it smaller with \
-             `ipu-stack profile-convert`, then open the result"
-        );
-        return Err(Failure::new(Cause::TooLarge, message));
+/// Refuses what would not fit and cannot be shown in parts.
+fn check_size(report: &ProfileReport, bytes: u64) -> Result<(), Failure> {
+    if bytes <= 2 * FILE_MAX || report.overview().is_some() {
+        return Ok(());
     }
-    if bytes > LENGTH_MAX {
-        let message = format!(
-            "the file has {bytes} bytes, over {LENGTH_MAX}; ask it on the command line with \
-             `ipu-stack profile-query`"
-        );
-        return Err(Failure::new(Cause::TooLarge, message));
-    }
-    Ok(())
+    let most = 2 * FILE_MAX;
+    let message = format!(
+        "the file has {bytes} bytes, over {most}, and no overview; ask it on the command line \
+         with `ipu-stack profile-query`"
+    );
+    Err(Failure::new(Cause::TooLarge, message))
 }
 
 /// Consecutive parts of a range, each at most [`PIECE`] long.

@@ -12,9 +12,10 @@ use web_sys::{Blob, MessageEvent, Worker};
 
 use super::cause::{Cause, Failure};
 use super::envelope;
-use super::lanes::{Lanes, Numbered};
+use super::lanes::{Lanes, Numbered, Which};
 use super::protocol::{Answer, Request, Source};
 use super::read::describe;
+use crate::timeline::frames;
 
 type OnAnswer = Rc<dyn Fn(Answer)>;
 
@@ -26,6 +27,8 @@ pub(crate) struct WorkerClient {
 
 struct Inner {
     worker: RefCell<Option<Started>>,
+    /// Name and handle of the file that is being opened.
+    opening: RefCell<(String, Option<Blob>)>,
     lanes: RefCell<Lanes>,
     on_answer: RefCell<Option<OnAnswer>>,
 }
@@ -43,6 +46,7 @@ impl WorkerClient {
     pub(crate) fn start() -> Self {
         let inner = Rc::new(Inner {
             worker: RefCell::new(None),
+            opening: RefCell::default(),
             lanes: RefCell::new(Lanes::default()),
             on_answer: RefCell::new(None),
         });
@@ -59,6 +63,44 @@ impl WorkerClient {
 
     /// Opens a profile in a worker that holds no other; `file` comes with [`Source::File`].
     pub(crate) fn open(&self, source: Source, file: Option<&Blob>) {
+        let name = match &source {
+            Source::File { name } | Source::Converted { name, .. } => name.clone(),
+            Source::Address { url } => url.clone(),
+        };
+        *self.inner.opening.borrow_mut() = (name, file.cloned());
+        let files: Vec<JsValue> = file.into_iter().map(JsValue::from).collect();
+        self.open_with(source, &files);
+    }
+
+    /// Forgets the profile, and stops opening one: a new worker waits.
+    pub(crate) fn close(&self) {
+        *self.inner.lanes.borrow_mut() = Lanes::default();
+        // A failure is reported when a profile is to be opened.
+        let _ = self.renew();
+    }
+
+    /// Name and handle of the file that was opened; the handle is missing of an address.
+    pub(crate) fn opened(&self) -> (String, Option<Blob>) {
+        self.inner.opening.borrow().clone()
+    }
+
+    /// Ends the worker for good.
+    pub(crate) fn end(&self) {
+        if let Some(old) = self.inner.worker.borrow_mut().take() {
+            old.worker.terminate();
+        }
+    }
+
+    /// Opens what a worker converted a file to, in another worker.
+    fn open_converted(&self, columnar: &JsValue, bytes: u64) {
+        let (name, file) = self.inner.opening.borrow().clone();
+        let source = Source::Converted { name, bytes };
+        let mut files = vec![columnar.clone()];
+        files.extend(file.map(JsValue::from));
+        self.open_with(source, &files);
+    }
+
+    fn open_with(&self, source: Source, files: &[JsValue]) {
         let is_fresh = self
             .inner
             .worker
@@ -73,7 +115,7 @@ impl WorkerClient {
         }
         let numbered = self.inner.lanes.borrow_mut().ask(Request::Open(source));
         if let Some(numbered) = numbered {
-            self.post(&numbered, file);
+            self.post(&numbered, files);
         }
     }
 
@@ -89,20 +131,21 @@ impl WorkerClient {
 
     fn open_beside(&self, request: Request, file: Option<&Blob>) {
         let numbered = self.inner.lanes.borrow_mut().ask_now(request);
-        self.post(&numbered, file);
+        let files: Vec<JsValue> = file.into_iter().map(JsValue::from).collect();
+        self.post(&numbered, &files);
     }
 
     /// Asks about the open profile.
     pub(crate) fn ask(&self, request: Request) {
         let numbered = self.inner.lanes.borrow_mut().ask(request);
         if let Some(numbered) = numbered {
-            self.post(&numbered, None);
+            self.post(&numbered, &[]);
         }
     }
 
-    fn post(&self, numbered: &Numbered, file: Option<&Blob>) {
+    fn post(&self, numbered: &Numbered, files: &[JsValue]) {
         let packed = envelope::pack(numbered.id, &numbered.request);
-        if let Some(file) = file {
+        for file in files {
             packed.message.push(file);
         }
         if let Some(started) = self.inner.worker.borrow().as_ref() {
@@ -120,7 +163,7 @@ impl WorkerClient {
         let client = Rc::downgrade(&self.inner);
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
             if let Some(inner) = client.upgrade() {
-                Self { inner }.take(&event.data());
+                frames::measured(|| Self { inner }.take(&event.data()));
             }
         });
         let client = Rc::downgrade(&self.inner);
@@ -145,6 +188,12 @@ impl WorkerClient {
     fn take(&self, data: &JsValue) {
         if let Some(message) = data.dyn_ref::<Array>() {
             match envelope::unpack_answer(message) {
+                Ok((id, Answer::Converted { bytes })) => {
+                    let answered = self.inner.lanes.borrow_mut().answered(id, Which::Last);
+                    if answered.is_some() {
+                        self.open_converted(&message.get(2), bytes);
+                    }
+                }
                 Ok((id, answer)) => self.answered(id, answer),
                 Err(failure) => self.hand_on(Answer::Failed(failure)),
             }
@@ -157,13 +206,16 @@ impl WorkerClient {
     }
 
     fn answered(&self, id: u64, answer: Answer) {
-        let is_last = !matches!(answer, Answer::Progress(_));
-        let answered = self.inner.lanes.borrow_mut().answered(id, is_last);
+        let which = which(&answer);
+        let answered = self.inner.lanes.borrow_mut().answered(id, which);
         let Some(answered) = answered else { return };
         if let Some(next) = answered.next {
-            self.post(&next, None);
+            self.post(&next, &[]);
         }
-        self.hand_on(answer);
+        self.hand_on(match answer {
+            Answer::Early(answer) => *answer,
+            answer => answer,
+        });
     }
 
     /// The worker is gone: most likely it ran out of memory.
@@ -183,6 +235,16 @@ impl WorkerClient {
         if let Some(on_answer) = on_answer {
             on_answer(answer);
         }
+    }
+}
+
+/// What an answer is to its question. A partial profile is opened again when it is whole.
+fn which(answer: &Answer) -> Which {
+    match answer {
+        Answer::Progress(_) | Answer::ReadingFailed(_) => Which::Progress,
+        Answer::Opened(summary) if summary.is_partial => Which::Progress,
+        Answer::Early(_) => Which::Early,
+        _ => Which::Last,
     }
 }
 

@@ -2,3 +2,7 @@
 
 pub(crate) mod drop_zone;
 pub(crate) mod place;
+pub(crate) mod reading;
+pub(crate) mod recent;
+pub(crate) mod recent_list;
+pub(crate) mod tab_bar;

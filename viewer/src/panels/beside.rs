@@ -10,7 +10,7 @@ use crate::browser;
 use crate::engine::protocol::{RasterAsked, Request, Summary};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
-use crate::state::view::Colouring;
+use crate::state::view::{Colouring, Rows};
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
 use crate::timeline::component::next_id;
@@ -131,6 +131,7 @@ fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
         from: viewport.span.from,
         to: viewport.span.to,
         columns: device(plot.width, ratio),
+        by: Rows::Tile,
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
@@ -184,6 +185,9 @@ fn scene(
         viewport,
         pictures: &[picture],
         tiles: &other.tiles,
+        groups: None,
+        named: None,
+        phases: &[],
         clock_hz: other.clock_hz,
         palette,
     });

@@ -16,7 +16,7 @@ use crate::engine::traffic::TrafficAsked;
 use crate::pictures::ports;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{Derived, use_derived};
-use crate::state::view::Colouring;
+use crate::state::view::{Colouring, Rows};
 use crate::timeline::canvas::device;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
@@ -92,6 +92,7 @@ fn picture(asked: PortsAsked, bitmap: Arc<Bitmap>) -> Picture {
             from: asked.from,
             to: asked.to,
             columns: asked.columns,
+            by: Rows::Tile,
             tile_from: asked.tile_from,
             tile_to: asked.tile_to,
             rows: asked.rows,
@@ -131,6 +132,9 @@ fn Ports() -> impl IntoView {
             viewport: &viewport,
             pictures: &[Some(picture)],
             tiles: &summary.tiles,
+            groups: None,
+            named: None,
+            phases: &[],
             clock_hz: summary.clock_hz,
             palette,
         });

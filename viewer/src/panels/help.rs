@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 13] = [
     ("W S, + −", "zoom time at the pointer"),
     ("A D, ← →", "pan time"),
     ("Shift + W S", "zoom tiles at the pointer"),
@@ -14,10 +14,15 @@ const KEYS: [(&str, &str); 11] = [
         "zoom time at the pointer; a plain wheel scrolls the page",
     ),
     ("Alt + wheel", "zoom tiles at the pointer"),
+    ("Z · Shift + Z", "what was in view before · undo that"),
     ("drag", "pan"),
     (
         "Shift + drag",
         "zoom into a range; drawn high, into its tiles too",
+    ),
+    (
+        "drag on the ruler, Ctrl + drag",
+        "select a part and see what it was spent on; click the ruler to clear",
     ),
     (
         "click",

@@ -8,7 +8,8 @@ use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::view::Metric;
 
-const HEADINGS: [(&str, &str); 7] = [
+/// Headings of figures of a part, and what they mean.
+pub(crate) const HEADINGS: [(&str, &str); 7] = [
     (
         "Kind or kernel",
         "Kinds first, then the kernels that compute in view",
@@ -33,6 +34,11 @@ const HEADINGS: [(&str, &str); 7] = [
     ),
 ];
 
+/// A heading of [`HEADINGS`].
+pub(crate) fn heading((name, meaning): (&'static str, &'static str)) -> impl IntoView {
+    view! { <th scope="col" title=meaning><span>{name}</span></th> }
+}
+
 /// The table of the part in view.
 #[component]
 pub(crate) fn InView() -> impl IntoView {
@@ -50,9 +56,6 @@ pub(crate) fn InView() -> impl IntoView {
         let rows = app.spent.with(|it| it.as_ref().map(|it| it.rows.clone()));
         rows.unwrap_or_default()
     };
-    let heading = |(name, meaning): (&'static str, &'static str)| {
-        view! { <th scope="col" title=meaning><span>{name}</span></th> }
-    };
     view! {
         <section class="figures" data-testid="in-view" data-panel data-state=state>
             <p class="note">
@@ -69,7 +72,8 @@ pub(crate) fn InView() -> impl IntoView {
     }
 }
 
-fn row_view(row: SpentRow) -> impl IntoView {
+/// A row of figures of a part.
+pub(crate) fn row_view(row: SpentRow) -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let SpentRow {
         name,

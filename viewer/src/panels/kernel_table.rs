@@ -45,11 +45,11 @@ pub(crate) fn KernelTable() -> impl IntoView {
         warnings().into_iter().map(note).collect_view()
     };
     let state = move || {
-        if app.table.with(Option::is_some) {
-            "ready"
-        } else {
-            "pending"
-        }
+        app.table.with(|table| match table {
+            Some(table) if table.is_from_file => "summed",
+            Some(_) => "ready",
+            None => "pending",
+        })
     };
     let heading = |column| view! { <Heading column/> };
     view! {

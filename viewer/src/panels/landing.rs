@@ -5,10 +5,9 @@ use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
 use crate::browser;
-use crate::load::place::Place;
+use crate::load::recent_list::RecentFiles;
 use crate::state::actions::use_app;
 use crate::state::load::LoadState;
-use crate::state::url::Fragment;
 
 /// What is shown without a profile.
 #[component]
@@ -38,6 +37,9 @@ pub(crate) fn Landing() -> impl IntoView {
             <p class="privacy" data-testid="privacy">
                 "Your profile is decoded inside this browser tab and is never sent anywhere."
             </p>
+            <Show when=|| !browser::is_embedded()>
+                <RecentFiles/>
+            </Show>
         </section>
     }
 }
@@ -51,8 +53,8 @@ pub(crate) fn FilePicker() -> impl IntoView {
         let Some(input) = input.get_untracked() else {
             return;
         };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            app.open_file(&file);
+        if let Some(files) = input.files() {
+            app.open_files(&files);
         }
         // Picking the same file again opens it again.
         input.set_value("");
@@ -60,7 +62,7 @@ pub(crate) fn FilePicker() -> impl IntoView {
     view! {
         <label class="button primary">
             "Open file"
-            <input type="file" class="hidden" data-testid="file-input" node_ref=input
+            <input type="file" multiple class="hidden" data-testid="file-input" node_ref=input
                 aria-label="Open a profile of this computer" on:change=picked/>
         </label>
     }
@@ -76,8 +78,7 @@ fn OpenAddress() -> impl IntoView {
         let url = text.get_untracked();
         let url = url.trim();
         if !url.is_empty() {
-            let place = Place::from_url(url, &browser::origin());
-            app.open_place(place, Fragment::default());
+            app.open_address(url);
         }
     };
     view! {
@@ -100,27 +101,16 @@ pub(crate) fn Loading() -> impl IntoView {
             _ => Default::default(),
         })
     };
-    let part = move || {
-        let progress = progress().1;
-        let total = crate::timeline::viewport::to_float(progress.total.max(1));
-        crate::timeline::viewport::to_float(progress.done) / total
-    };
-    let said = move || {
-        let progress = progress().1;
-        match progress.total {
-            0 => "reading".to_owned(),
-            total => format!(
-                "{} of {} bytes",
-                analytics::text::count(progress.done),
-                analytics::text::count(total)
-            ),
-        }
-    };
+    let part = move || progress().1.part();
+    let said = move || progress().1.text();
     view! {
         <section class="landing" role="status" data-testid="loading">
             <p class="lead">"Opening "<strong>{move || progress().0}</strong></p>
             <progress max="1" prop:value=part aria-label="Bytes read"></progress>
             <p class="note">{said}</p>
+            <button type="button" data-testid="cancel" on:click=move |_| app.cancel()>
+                "Cancel"
+            </button>
         </section>
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn Legend() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let entries = move || {
         let mut entries = match app.view.with(|view| view.colour) {
-            Colouring::Efficiency => levels(app),
+            Colouring::Efficiency | Colouring::Occupancy => levels(app),
             Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
             Colouring::Kernel | Colouring::Operation => names(app, derived),
         };
@@ -82,7 +82,9 @@ fn names(app: App, derived: Derived) -> Vec<Entry> {
 fn kinds(app: App) -> Vec<Entry> {
     let palette = app.theme.get().palette();
     let others = match app.view.with(|view| view.colour) {
-        Colouring::Efficiency => vec![("exchange or synchronization", palette.dimmed)],
+        Colouring::Efficiency | Colouring::Occupancy => {
+            vec![("exchange or synchronization", palette.dimmed)]
+        }
         _ => vec![
             ("exchange", palette.exchange),
             ("synchronization", palette.synchronization),

@@ -193,6 +193,11 @@ fn badges(
         let meaning = "A 32-bit cycle counter passed its end during the run; it is unwrapped here";
         badges.push(Badge::new("wrapped", "counter wraps", meaning));
     }
+    if summary.is_partial {
+        let meaning = "Samples are still to be read: pictures are the file's overview, figures by \
+                       kernel are its own sums; what you zoom into is read as you go";
+        badges.push(Badge::new("overview", "overview", meaning));
+    }
     if let Some(at) = summary.truncated_at {
         let text = format!("truncated at byte {}", text::count(at));
         let meaning = "The file has no end: what was written before is shown, the rest is missing";

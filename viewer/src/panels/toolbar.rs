@@ -7,7 +7,8 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
-use crate::state::view::Colouring;
+use crate::state::trail::Way;
+use crate::state::view::{Colouring, Rows};
 use crate::timeline::input::Move;
 use crate::timeline::pointer::go;
 
@@ -35,9 +36,12 @@ pub(crate) fn ViewControls() -> impl IntoView {
                     on:click=press(Move::ZoomTime(0.5, 1.0 / STEP))>"+"</button>
                 <button type="button" title="Whole run, all tiles (0)" data-testid="zoom-reset"
                     disabled=is_whole on:click=press(Move::Reset)>"Reset view"</button>
+                <button type="button" title="What was in view before (Z)" data-testid="zoom-back"
+                    on:click=move |_| app.retrace(Way::Back)>"Back"</button>
             </div>
             <ClockChoice/>
             <ColourChoice/>
+            <RowsChoice/>
             <Range/>
             <Focus/>
         </div>
@@ -81,6 +85,26 @@ fn ColourChoice() -> impl IntoView {
             <select data-testid="colour" on:change=choose>
                 {Colouring::ALL.map(|it| view! {
                     <option value=it.name() prop:selected=is(it)>{it.name()}</option>
+                }).collect_view()}
+            </select>
+        </label>
+    }
+}
+
+#[component]
+fn RowsChoice() -> impl IntoView {
+    let app = use_app();
+    let choose = move |event| {
+        let rows = Rows::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.rows = rows);
+    };
+    let is = move |rows| move || app.view.with(|view| view.rows == rows);
+    view! {
+        <label class="choice" title="What a row of the timeline stands for">
+            "Rows"
+            <select data-testid="rows" on:change=choose>
+                {Rows::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is(it)>{it.heading()}</option>
                 }).collect_view()}
             </select>
         </label>

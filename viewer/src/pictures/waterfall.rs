@@ -215,7 +215,7 @@ mod tests {
     fn size(height: f64) -> Size {
         Size {
             width: 444.0,
-            height: 34.0 + height,
+            height: 46.0 + height,
         }
     }
 
@@ -261,12 +261,12 @@ mod tests {
         let viewport = Viewport::whole(100_000, 4);
         let rows = Rows::new(&bars, &viewport, size(300.0));
         assert_eq!((rows.phases.clone(), rows.each), (0..1_000, 10));
-        assert_eq!(rows.phase_at(size(300.0), 34.0), Some(0));
-        assert_eq!(rows.phase_at(size(300.0), 34.0 + 299.0), Some(990));
+        assert_eq!(rows.phase_at(size(300.0), 46.0), Some(0));
+        assert_eq!(rows.phase_at(size(300.0), 46.0 + 299.0), Some(990));
         assert_eq!(rows.phase_at(size(300.0), 10.0), None);
         let few = Rows::new(&bars[..2], &viewport, size(300.0));
         assert_eq!(
-            few.phase_at(size(300.0), 34.0 + 70.0),
+            few.phase_at(size(300.0), 46.0 + 70.0),
             None,
             "below the last row"
         );

@@ -3,23 +3,28 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use web_sys::{Blob, File};
+use leptos::reactive::graph::Observer;
+use web_sys::{Blob, File, FileList};
 
-use super::answers::{Beside, PanelAnswers};
+use super::answers::PanelAnswers;
 use super::load::LoadState;
+use super::tabs::{self, Parked, Tabs};
+use super::trail::{Trail, Way};
 use super::url::Fragment;
-use super::view::{Lower, ViewState};
+use super::view::ViewState;
 use crate::browser;
 use crate::engine::cause::Failure;
 use crate::engine::memory::PackageSummary;
 use crate::engine::protocol::{
-    Answer, HitAnswer, Progress, RasterAnswer, Request, Source, StripAnswer, Summary,
+    Answer, HitAnswer, Progress, RasterAnswer, Request, RowsAnswer, Source, StripAnswer, Summary,
 };
+use crate::engine::ruler::RulerAnswer;
 use crate::engine::spent::SpentAnswer;
 use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
 use crate::load::place::Place;
 use crate::theme::Theme;
+use crate::timeline::frames;
 
 /// Everything that the components share: signals to read, actions to call.
 #[derive(Clone, Copy)]
@@ -34,12 +39,20 @@ pub(crate) struct App {
     pub(crate) table: RwSignal<Option<Arc<TableAnswer>>>,
     /// The newest sums of a part.
     pub(crate) spent: RwSignal<Option<Arc<SpentAnswer>>>,
+    /// The newest sums of the selected part.
+    pub(crate) selected: RwSignal<Option<Arc<SpentAnswer>>>,
+    /// The newest ruler of phases.
+    pub(crate) ruler: RwSignal<Option<Arc<RulerAnswer>>>,
+    /// The newest groups of tiles or samples.
+    pub(crate) rows: RwSignal<Option<Arc<RowsAnswer>>>,
     /// The newest cells.
     pub(crate) raster: RwSignal<Option<Arc<RasterAnswer>>>,
     /// The newest strip.
     pub(crate) strip: RwSignal<Option<Arc<StripAnswer>>>,
     /// The sample under the pointer.
     pub(crate) hit: RwSignal<Option<Arc<HitAnswer>>>,
+    /// How far reading the samples is; `None` where all are here.
+    pub(crate) reading: RwSignal<Option<Progress>>,
     /// A question about the open profile failed: the figures may be incomplete.
     pub(crate) trouble: RwSignal<Option<Failure>>,
     /// SHA-256 of the local file, once known.
@@ -58,7 +71,15 @@ pub(crate) struct App {
     pub(crate) place: StoredValue<Place>,
     /// Pairs of the fragment that are not ours.
     pub(crate) others: StoredValue<Vec<(String, String)>>,
-    client: StoredValue<WorkerClient, LocalStorage>,
+    /// Where the view has been.
+    pub(crate) trail: StoredValue<Trail>,
+    /// All open profiles.
+    pub(crate) tabs: Tabs,
+    /// Counts how often another profile came into view: questions are asked anew.
+    pub(crate) turn: RwSignal<u64>,
+    /// Whether the hash of the open file was asked for.
+    hash_asked: StoredValue<bool>,
+    pub(super) client: StoredValue<WorkerClient, LocalStorage>,
 }
 
 impl App {
@@ -71,9 +92,13 @@ impl App {
             theme: RwSignal::new(theme),
             table: RwSignal::default(),
             spent: RwSignal::default(),
+            selected: RwSignal::default(),
+            ruler: RwSignal::default(),
+            rows: RwSignal::default(),
             raster: RwSignal::default(),
             strip: RwSignal::default(),
             hit: RwSignal::default(),
+            reading: RwSignal::default(),
             trouble: RwSignal::default(),
             sha: RwSignal::default(),
             wanted_sha: RwSignal::default(),
@@ -83,56 +108,43 @@ impl App {
             help: RwSignal::new(false),
             place: StoredValue::default(),
             others: StoredValue::default(),
+            trail: StoredValue::default(),
+            tabs: Tabs::new(),
+            turn: RwSignal::new(0),
+            hash_asked: StoredValue::new(false),
             client: StoredValue::new_local(client.clone()),
         };
-        client.set_on_answer(move |answer| app.take(answer));
+        client.set_on_answer(move |answer| app.take_for(0, answer));
         app
-    }
-
-    /// Opens a package of this computer beside the open profile.
-    pub(crate) fn open_package_file(self, file: &File) {
-        self.change_view(|view| {
-            view.panels.package = None;
-            view.lower = Lower::Memory;
-        });
-        self.open_package(Source::File { name: file.name() }, file.name(), Some(file));
-    }
-
-    /// Opens the package that an address names beside the open profile, unless it is there
-    /// already.
-    pub(crate) fn open_package_place(self, address: &str) {
-        if !self.panels.is_news(1, address) {
-            return;
-        }
-        let place = Place::of_link(address, &browser::origin());
-        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
-            self.open_package(Source::Address { url }, place.label(), None);
-        }
-    }
-
-    fn open_package(self, source: Source, name: String, file: Option<&Blob>) {
-        self.panels.package.set(Beside::Loading { name });
-        self.client
-            .with_value(|client| client.open_package(source, file));
-    }
-
-    /// Opens a dropped file: a package beside the open profile, where there is one.
-    pub(crate) fn open_dropped(self, file: &File) {
-        let has_profile = self.load.with_untracked(|load| load.summary().is_some());
-        if has_profile && file.name().ends_with(".ipuexe") {
-            self.open_package_file(file);
-        } else {
-            self.open_file(file);
-        }
     }
 
     /// Opens a file of this computer. The view of the profile before would mislead; a link that
     /// asks for a file keeps its own.
     pub(crate) fn open_file(self, file: &File) {
+        self.make_room();
         if self.wanted_sha.with_untracked(Option::is_none) {
             self.view.set(ViewState::default());
         }
         self.open_local(file);
+    }
+
+    /// Opens files of this computer, each in a tab of its own, and shows the first.
+    pub(crate) fn open_files(self, files: &FileList) {
+        let mut first = None;
+        for file in (0..files.length()).filter_map(|at| files.get(at)) {
+            self.open_file(&file);
+            first.get_or_insert(self.tabs.shown.get_untracked());
+        }
+        if let Some(first) = first {
+            self.show_tab(first);
+        }
+    }
+
+    /// Opens an address that the person gave.
+    pub(crate) fn open_address(self, url: &str) {
+        self.make_room();
+        let place = Place::from_url(url, &browser::origin());
+        self.open_place(place, Fragment::default());
     }
 
     /// Opens the file that the page carries, with the view of the fragment.
@@ -174,6 +186,22 @@ impl App {
         self.load.set(LoadState::Empty);
     }
 
+    /// Stops opening a profile.
+    pub(crate) fn cancel(self) {
+        self.client.with_value(WorkerClient::close);
+        self.close();
+    }
+
+    /// Reads every sample, or no more than what is looked at.
+    pub(crate) fn read_all(self, all: bool) {
+        self.trouble.set(None);
+        self.ask(if all {
+            Request::ReadAll
+        } else {
+            Request::ReadLess
+        });
+    }
+
     fn open(self, source: Source, name: String, file: Option<&Blob>) {
         self.forget();
         self.load.set(LoadState::Loading {
@@ -183,47 +211,60 @@ impl App {
         self.client.with_value(|client| client.open(source, file));
     }
 
+    /// Brings another profile into view and gives the one that was.
+    pub(super) fn exchange(self, next: Parked) -> Parked {
+        let before = Parked {
+            client: self.client.get_value(),
+            load: self.load.get_untracked(),
+            view: self.view.get_untracked(),
+            reading: self.reading.get_untracked(),
+            sha: self.sha.get_untracked(),
+            wanted_sha: self.wanted_sha.get_untracked(),
+            place: self.place.get_value(),
+            others: self.others.get_value(),
+            hash_asked: self.hash_asked.get_value(),
+        };
+        self.forget();
+        self.client.set_value(next.client);
+        self.place.set_value(next.place);
+        self.others.set_value(next.others);
+        self.hash_asked.set_value(next.hash_asked);
+        self.sha.set(next.sha);
+        self.wanted_sha.set(next.wanted_sha);
+        self.reading.set(next.reading);
+        self.view.set(next.view);
+        self.load.set(next.load);
+        before
+    }
+
+    /// Name and handle of the file that is shown.
+    pub(super) fn opened_file(self) -> (String, Option<Blob>) {
+        self.client.with_value(WorkerClient::opened)
+    }
+
     fn forget(self) {
         self.table.set(None);
         self.spent.set(None);
+        self.selected.set(None);
+        self.ruler.set(None);
+        self.rows.set(None);
         self.raster.set(None);
         self.strip.set(None);
         self.hit.set(None);
+        self.trail.set_value(Trail::default());
+        self.reading.set(None);
         self.trouble.set(None);
         self.sha.set(None);
+        self.hash_asked.set_value(false);
         self.panels.forget();
     }
 
-    /// Opens a file of this computer beside the open profile, to compare the two.
-    pub(crate) fn open_other_file(self, file: &File) {
-        self.change_view(|view| {
-            view.panels.compare = None;
-            view.lower = Lower::Compare;
-        });
-        self.open_other(Source::File { name: file.name() }, file.name(), Some(file));
-    }
-
-    /// Opens what an address names beside the open profile, unless it is there already.
-    pub(crate) fn open_other_place(self, address: &str) {
-        if !self.panels.is_news(0, address) {
-            return;
-        }
-        let place = Place::of_link(address, &browser::origin());
-        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
-            self.open_other(Source::Address { url }, place.label(), None);
-        }
-    }
-
-    fn open_other(self, source: Source, name: String, file: Option<&Blob>) {
-        self.panels.compare.set(None);
-        self.panels.other_raster.set(None);
-        self.panels.other.set(Beside::Loading { name });
-        self.client
-            .with_value(|client| client.open_other(source, file));
-    }
-
-    /// Asks the worker about the open profile.
+    /// Asks the worker about the open profile. An effect that asks runs again when another profile
+    /// comes into view.
     pub(crate) fn ask(self, request: Request) {
+        if Observer::get().is_some() {
+            self.turn.track();
+        }
         self.client.with_value(|client| client.ask(request));
     }
 
@@ -233,6 +274,28 @@ impl App {
         change(&mut view);
         if self.view.with_untracked(|old| *old != view) {
             self.view.set(view);
+        }
+    }
+
+    /// Moves the view, which can be undone.
+    pub(crate) fn move_view(self, change: impl FnOnce(&mut ViewState)) {
+        let before = self.view.with_untracked(ViewState::stay);
+        self.change_view(change);
+        if self.view.with_untracked(ViewState::stay) != before {
+            let now = frames::now();
+            self.trail.update_value(|trail| trail.leave(before, now));
+        }
+    }
+
+    /// Brings back the part that was in view before, or undoes that.
+    pub(crate) fn retrace(self, way: Way) {
+        let here = self.view.with_untracked(ViewState::stay);
+        let step = |trail: &mut Trail| match way {
+            Way::Back => trail.back(here),
+            Way::Forward => trail.forward(here),
+        };
+        if let Some(stay) = self.trail.try_update_value(step).flatten() {
+            self.change_view(|view| (view.span, view.tiles) = (stay.span, stay.tiles));
         }
     }
 
@@ -260,26 +323,25 @@ impl App {
         }
     }
 
-    fn take(self, answer: Answer) {
+    pub(super) fn take(self, answer: Answer) {
         match answer {
-            Answer::Progress(progress) => self.load.update(|load| {
-                if let LoadState::Loading {
-                    progress: shown, ..
-                } = load
-                {
-                    *shown = progress;
-                }
-            }),
+            Answer::Progress(progress) => self.take_progress(progress),
             Answer::Opened(summary) => self.opened(*summary),
             Answer::Table(table) => {
-                self.ask_hash_once();
+                let is_exact = !table.is_from_file;
                 self.table.set(Some(Arc::new(table)));
+                if is_exact {
+                    self.ask_hash_once();
+                }
             }
             Answer::Json(json) => {
                 browser::copy(&json);
                 self.copied.set(true);
             }
             Answer::Spent(spent) => self.spent.set(Some(Arc::new(spent))),
+            Answer::Selected(spent) => self.selected.set(Some(Arc::new(spent))),
+            Answer::Ruler(ruler) => self.ruler.set(Some(Arc::new(ruler))),
+            Answer::Rows(rows) => self.rows.set(Some(Arc::new(rows))),
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
             Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
@@ -302,8 +364,29 @@ impl App {
                 }
                 self.sha.set(Some(sha));
             }
+            Answer::ReadingFailed(failure) => self.trouble.set(Some(failure)),
             Answer::Failed(failure) => self.failed(failure),
+            // The client takes these apart.
+            Answer::Early(_) | Answer::Converted { .. } => {}
         }
+    }
+
+    fn take_progress(self, progress: Progress) {
+        let is_opening = self
+            .load
+            .with_untracked(|load| matches!(load, LoadState::Loading { .. }));
+        if !is_opening {
+            let some = Some(progress).filter(|it| !it.is_whole());
+            return self.reading.set(some);
+        }
+        self.load.update(|load| {
+            if let LoadState::Loading {
+                progress: shown, ..
+            } = load
+            {
+                *shown = progress;
+            }
+        });
     }
 
     fn package_opened(self, opened: Result<PackageSummary, Failure>) {
@@ -317,12 +400,11 @@ impl App {
         }
     }
 
-    fn opened(self, mut summary: Summary) {
-        let (is_local, label) = self
-            .place
-            .with_value(|place| (*place == Place::Landing, place.label()));
-        if !is_local {
-            summary.name = label;
+    fn opened(self, summary: Summary) {
+        let summary = self.place.with_value(|place| tabs::named(summary, place));
+        if !summary.is_partial {
+            self.reading.set(None);
+            self.trouble.set(None);
         }
         self.load.set(LoadState::Ready(Arc::new(summary)));
     }
@@ -331,8 +413,8 @@ impl App {
     /// again.
     fn ask_hash_once(self) {
         let is_local = self.place.with_value(|place| *place == Place::Landing);
-        let is_first = self.table.with_untracked(Option::is_none);
-        if is_local && is_first && !browser::is_embedded() {
+        if is_local && !self.hash_asked.get_value() && !browser::is_embedded() {
+            self.hash_asked.set_value(true);
             self.ask(Request::Hash);
         }
     }

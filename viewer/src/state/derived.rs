@@ -6,8 +6,8 @@ use leptos::prelude::*;
 
 use super::actions::App;
 use super::rows;
-use super::view::{Grouping, Span, TileIds, ViewState};
-use crate::engine::protocol::{Summary, TableAsked};
+use super::view::{Grouping, Rows, Selection, Span, TileIds, ViewState};
+use crate::engine::protocol::{RowsAnswer, Summary, TableAsked};
 use crate::theme::KernelHues;
 use crate::timeline::colour::Ink;
 use crate::timeline::viewport::Viewport;
@@ -17,6 +17,12 @@ use crate::timeline::viewport::Viewport;
 pub(crate) struct Derived {
     /// What is in view; `None` without a profile.
     pub(crate) viewport: Memo<Option<Viewport>>,
+    /// What the timeline shows: [`Self::viewport`], or all groups where rows are groups.
+    pub(crate) plot: Memo<Option<Viewport>>,
+    /// The groups that rows stand for; `None` where they are tiles.
+    pub(crate) groups: Memo<Option<Arc<RowsAnswer>>>,
+    /// What is selected, as a viewport that it would fill.
+    pub(crate) selected: Memo<Option<Viewport>>,
     /// A hue for each kernel.
     pub(crate) hues: Memo<Arc<KernelHues>>,
     /// Colours of kinds and kernels, with the focus.
@@ -34,6 +40,24 @@ impl Derived {
             app.load.with(|load| {
                 load.summary()
                     .map(|it| app.view.with(|view| viewport(view, it)))
+            })
+        });
+        let rows = Memo::new(move |_| app.view.with(|view| view.rows));
+        let groups = Memo::new(move |_| {
+            let rows = rows.get();
+            app.rows.get().filter(|it| it.by == rows)
+        });
+        let plot = Memo::new(move |_| {
+            let viewport = viewport.get()?;
+            Some(match groups.get() {
+                Some(groups) => of_groups(&viewport, groups.names.len()),
+                None => viewport,
+            })
+        });
+        let selected = Memo::new(move |_| {
+            app.load.with(|load| {
+                let summary = load.summary()?;
+                app.view.with(|view| selected(view, summary))
             })
         });
         let hues = Memo::new(move |_| {
@@ -76,6 +100,9 @@ impl Derived {
         });
         Self {
             viewport,
+            plot,
+            groups,
+            selected,
             hues,
             ink,
             table_asked,
@@ -105,13 +132,47 @@ pub(crate) fn viewport(view: &ViewState, summary: &Summary) -> Viewport {
     }
 }
 
-/// Writes a viewport into the view: what is whole is left out.
+/// The same cycles, with `count` groups for rows.
+fn of_groups(viewport: &Viewport, count: usize) -> Viewport {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    Viewport::whole(viewport.run, count).with_span(viewport.span)
+}
+
+/// The part that `view` has selected, moved inside the run.
+pub(crate) fn selected(view: &ViewState, summary: &Summary) -> Option<Viewport> {
+    let selection = view.selection?;
+    let part = ViewState {
+        clock: view.clock,
+        span: Some(selection.span),
+        tiles: selection.tiles,
+        ..ViewState::default()
+    };
+    Some(viewport(&part, summary))
+}
+
+/// Selects the part that a viewport shows.
+pub(crate) fn select(view: &mut ViewState, part: &Viewport, summary: &Summary) {
+    let mut placed = ViewState {
+        rows: view.rows,
+        ..ViewState::default()
+    };
+    place(&mut placed, part, summary);
+    view.selection = Some(Selection {
+        span: part.span,
+        tiles: placed.tiles,
+    });
+}
+
+/// Writes a viewport into the view: what is whole is left out. Groups are always all in view.
 pub(crate) fn place(view: &mut ViewState, viewport: &Viewport, summary: &Summary) {
     let whole = Span {
         from: 0,
         to: viewport.run,
     };
     view.span = Some(viewport.span).filter(|span| *span != whole);
+    if view.rows != Rows::Tile {
+        return;
+    }
     let id = |index: u32| summary.tiles.physical.get(index as usize).copied();
     view.tiles = match (id(viewport.tiles.start), id(viewport.tiles.end - 1)) {
         _ if viewport.tiles == (0..viewport.tile_count) => None,
@@ -151,6 +212,22 @@ mod tests {
         let mut again = ViewState::default();
         place(&mut again, &shown, &summary);
         assert_eq!(again, view);
+    }
+
+    #[test]
+    fn a_selected_part_is_found_again() {
+        let summary = summary();
+        let mut view = ViewState::default();
+        let part = Viewport::whole(1_000, 100)
+            .with_span(Span { from: 200, to: 260 })
+            .with_tiles(&(10..20));
+        select(&mut view, &part, &summary);
+        assert_eq!(selected(&view, &summary), Some(part));
+        assert!(
+            viewport(&view, &summary).is_whole(),
+            "selecting does not move"
+        );
+        assert_eq!(selected(&ViewState::default(), &summary), None);
     }
 
     #[test]

@@ -32,7 +32,17 @@ pub(crate) fn follow(app: App) {
 /// Back and forward: the view at once, another profile where the address names one.
 fn restore(app: App) {
     let (place, fragment) = here();
-    if browser::is_embedded() || app.place.with_value(|it| *it == place) {
+    let is_shown = match &fragment.sha {
+        Some(sha) if place == Place::Landing => {
+            app.sha.with_untracked(|it| it.as_ref() == Some(sha))
+        }
+        _ => app.place.with_value(|it| *it == place),
+    };
+    let parked = app.tab_of(&place, fragment.sha.as_deref());
+    if let Some(tab) = parked.filter(|_| !is_shown) {
+        app.show_tab(tab);
+        app.take_fragment(fragment);
+    } else if browser::is_embedded() || app.place.with_value(|it| *it == place) {
         app.take_fragment(fragment);
     } else {
         app.open_place(place, fragment);

@@ -46,6 +46,15 @@ impl LoadState {
         }
     }
 
+    /// What is opened or open; empty without any.
+    pub(crate) fn label(&self) -> &str {
+        match self {
+            Self::Empty => "",
+            Self::Loading { name, .. } | Self::Failed { name, .. } | Self::Package { name } => name,
+            Self::Ready(summary) => &summary.name,
+        }
+    }
+
     /// Whether a profile or a package is open.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self, Self::Ready(_) | Self::Package { .. })

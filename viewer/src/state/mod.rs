@@ -4,11 +4,15 @@
 
 pub(crate) mod actions;
 pub(crate) mod answers;
+pub(crate) mod beside;
 pub(crate) mod derived;
 pub(crate) mod history;
 pub(crate) mod listed;
 pub(crate) mod load;
 pub(crate) mod panels;
+pub(crate) mod row_choice;
 pub(crate) mod rows;
+pub(crate) mod tabs;
+pub(crate) mod trail;
 pub(crate) mod url;
 pub(crate) mod view;

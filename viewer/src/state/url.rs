@@ -1,15 +1,18 @@
 //! The fragment of the address ⇄ [`ViewState`].
 //!
-//! `#v=1&clock=&t=a-b&tiles=&by=&kernel=&kind=&sort=&find=&colour=&view=&map=`, then what the
-//! panels add (`panels.rs`): `&order=&plot=&pairs=&compare=&package=&tile=&key=&columns=`. Integers
-//! in cycles, names percent-encoded.
+//! `#v=1&clock=&t=a-b&tiles=&rows=&sel=a-b&seltiles=&by=&kernel=&kind=&sort=&find=&colour=&view=
+//! &map=`, then what the panels add (`panels.rs`):
+//! `&order=&plot=&pairs=&compare=&package=&tile=&key=&columns=`. Integers in cycles, names
+//! percent-encoded.
 //! Keys that are not ours are kept in order; a value that cannot be read leaves the default. Under
 //! an unknown `v` our keys may mean something else: they are dropped, and the profile opens all the
 //! same.
 
 use analytics::clock::ClockKind;
 
-use super::view::{Colouring, Grouping, KindFilter, Lower, Metric, Sort, Span, TileIds, ViewState};
+use super::view::{
+    Colouring, Grouping, KindFilter, Lower, Metric, Rows, Selection, Sort, Span, TileIds, ViewState,
+};
 
 /// Version of the keys that this viewer writes.
 const VERSION: &str = "1";
@@ -68,6 +71,20 @@ fn read_key(view: &mut ViewState, key: &str, value: &str) -> bool {
                 .map(|(from, to)| Span { from, to });
         }
         "tiles" => view.tiles = tile_ids(value),
+        "rows" => view.rows = Rows::from_name(value).unwrap_or_default(),
+        "sel" => {
+            let span = range(value).filter(|(a, b)| a < b);
+            let tiles = view.selection.and_then(|it| it.tiles);
+            view.selection = span.map(|(from, to)| Selection {
+                span: Span { from, to },
+                tiles,
+            });
+        }
+        "seltiles" => {
+            if let Some(selection) = &mut view.selection {
+                selection.tiles = tile_ids(value);
+            }
+        }
         "by" => view.by = Grouping::from_name(value).unwrap_or_default(),
         "kernel" => view.kernel = Some(decoded(value)).filter(|it| !it.is_empty()),
         "kind" => view.kind = KindFilter::from_name(value).unwrap_or_default(),
@@ -100,6 +117,15 @@ pub(crate) fn format(fragment: &Fragment) -> String {
     }
     if let Some(tiles) = view.tiles {
         push("tiles", &format!("{}-{}", tiles.first, tiles.last));
+    }
+    if view.rows != defaults.rows {
+        push("rows", view.rows.name());
+    }
+    if let Some(Selection { span, tiles }) = view.selection {
+        push("sel", &format!("{}-{}", span.from, span.to));
+        if let Some(tiles) = tiles {
+            push("seltiles", &format!("{}-{}", tiles.first, tiles.last));
+        }
     }
     if view.by != defaults.by {
         push("by", view.by.name());
@@ -214,6 +240,10 @@ mod tests {
         check(
             "view=chip&find=a%26b&map=idle&colour=efficiency",
             &expect![[r#"v=1&find=a%26b&colour=efficiency&view=chip&map=idle"#]],
+        );
+        check(
+            "sel=5-9&seltiles=3-7&t=1-20&rows=cohort&colour=occupancy",
+            &expect![[r#"v=1&t=1-20&rows=cohort&sel=5-9&seltiles=3-7&colour=occupancy"#]],
         );
         check(
             "t=5-9&later=new&v=1&x",

@@ -10,6 +10,8 @@ use analytics::query::GroupBy;
 use serde::{Deserialize, Serialize};
 
 use super::panels::PanelState;
+pub(crate) use super::row_choice::Rows;
+use super::trail::Stay;
 
 /// A half-open range of cycles on the clock in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,15 @@ pub(crate) struct TileIds {
     pub(crate) first: u32,
     /// Largest id.
     pub(crate) last: u32,
+}
+
+/// A part of tiles × time that was marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Selection {
+    /// Cycles on the clock in force.
+    pub(crate) span: Span,
+    /// Tiles; `None` is all of them.
+    pub(crate) tiles: Option<TileIds>,
 }
 
 /// What one row of the table stands for.
@@ -219,11 +230,24 @@ pub(crate) enum Colouring {
     Operation,
     /// Useful work over measured time.
     Efficiency,
+    /// Useful work over physical work.
+    Occupancy,
 }
 
 impl Colouring {
     /// All colourings, in the order of the menu.
-    pub(crate) const ALL: [Self; 4] = [Self::Kernel, Self::Kind, Self::Operation, Self::Efficiency];
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Kernel,
+        Self::Kind,
+        Self::Operation,
+        Self::Efficiency,
+        Self::Occupancy,
+    ];
+
+    /// Whether colours say a share, not a name.
+    pub(crate) const fn is_scale(self) -> bool {
+        matches!(self, Self::Efficiency | Self::Occupancy)
+    }
 
     /// The name in links and in the menu.
     pub(crate) const fn name(self) -> &'static str {
@@ -232,6 +256,7 @@ impl Colouring {
             Self::Kind => "kind",
             Self::Operation => "operation",
             Self::Efficiency => "efficiency",
+            Self::Occupancy => "occupancy",
         }
     }
 
@@ -389,6 +414,10 @@ pub(crate) struct ViewState {
     pub(crate) span: Option<Span>,
     /// Tiles in view; `None` is all of them.
     pub(crate) tiles: Option<TileIds>,
+    /// What a row of the timeline stands for.
+    pub(crate) rows: Rows,
+    /// The part that is marked.
+    pub(crate) selection: Option<Selection>,
     /// What a table row stands for.
     pub(crate) by: Grouping,
     /// The focused kernel; all others are dimmed.
@@ -424,6 +453,15 @@ impl ViewState {
         if self.clock != clock {
             self.clock = clock;
             self.span = None;
+            self.selection = None;
+        }
+    }
+
+    /// The part in view.
+    pub(crate) fn stay(&self) -> Stay {
+        Stay {
+            span: self.span,
+            tiles: self.tiles,
         }
     }
 

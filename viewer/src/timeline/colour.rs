@@ -32,13 +32,23 @@ enum Focus {
 }
 
 /// What a raster says of one cell.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CellData {
     kind: CellKind,
     name: u32,
     busy: u8,
     focused: u8,
     efficiency: u8,
+}
+
+fn pixel_of(colour: Colour) -> [u8; 4] {
+    let Colour {
+        red,
+        green,
+        blue,
+        alpha,
+    } = colour;
+    [red, green, blue, alpha]
 }
 
 impl Ink {
@@ -88,23 +98,28 @@ impl Ink {
     pub(crate) fn cells(&self, raster: &RasterAnswer, id: u64) -> Bitmap {
         let columns = (raster.kinds.iter().zip(&raster.kernels).zip(&raster.busy))
             .zip(raster.focused.iter().zip(&raster.efficiency));
-        let has_shares = raster.asked.focus.is_some() && raster.asked.focus == self.focus();
+        let is_exact = !raster.from_overview;
+        let has_shares =
+            is_exact && raster.asked.focus.is_some() && raster.asked.focus == self.focus();
+        // An overview knows kernels, no operations.
+        let is_named = is_exact || raster.asked.colour != Colouring::Operation;
         let mut rgba = Vec::with_capacity(raster.kinds.len() * 4);
+        let mut last: Option<(CellData, [u8; 4])> = None;
         for (((&kind, &name), &busy), (&focused, &efficiency)) in columns {
             let cell = CellData {
                 kind: CellKind::from_byte(kind),
-                name,
+                name: if is_named { name } else { 0 },
                 busy,
                 focused,
                 efficiency,
             };
-            let Colour {
-                red,
-                green,
-                blue,
-                alpha,
-            } = self.cell(&cell, raster.asked.colour, has_shares);
-            rgba.extend_from_slice(&[red, green, blue, alpha]);
+            // Neighbours are often alike.
+            let pixel = match last {
+                Some((before, pixel)) if before == cell => pixel,
+                _ => pixel_of(self.cell(&cell, raster.asked.colour, has_shares)),
+            };
+            last = Some((cell, pixel));
+            rgba.extend_from_slice(&pixel);
         }
         Bitmap {
             id,
@@ -120,7 +135,7 @@ impl Ink {
         if cell.kind == CellKind::Nothing {
             return self.palette.nothing;
         }
-        let by_efficiency = colouring == Colouring::Efficiency;
+        let by_efficiency = colouring.is_scale();
         let paper = match cell.kind {
             CellKind::Idle => self.palette.idle,
             CellKind::Compute => mixed(self.palette.idle, self.palette.dimmed, cell.busy),

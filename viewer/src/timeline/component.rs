@@ -3,22 +3,28 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use gloo_timers::callback::Timeout;
 use leptos::html;
 use leptos::prelude::*;
 
 use super::canvas::device;
 use super::colour::Ink;
+use super::frames;
+use super::labels::Named;
 use super::layout::{self, Marks, Picture, PlotView, Size};
+use super::pace::{self, Step};
 use super::pointer::Pointer;
+use super::selected::Selected;
 use super::stage::{follow_size, keep_painted};
 use crate::browser;
 use crate::engine::protocol::{RasterAnswer, RasterAsked, Request};
+use crate::engine::ruler::RulerAsked;
 use crate::panels::legend::Legend;
 use crate::panels::toolbar::ViewControls;
 use crate::panels::tooltip::Tooltip;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{Derived, use_derived};
-use crate::state::view::Colouring;
+use crate::state::view::{Colouring, Rows};
 use crate::timeline::strip::Strip;
 
 /// The whole device over time.
@@ -27,7 +33,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let size = RwSignal::new(Size::default());
     let marks = RwSignal::new(Marks::default());
-    let drawn = RwSignal::new(None::<RasterAsked>);
+    let drawn = RwSignal::new(None::<Drawn>);
     let (host, base, overlay) = (
         NodeRef::new(),
         NodeRef::new(),
@@ -35,53 +41,75 @@ pub(crate) fn Timeline() -> impl IntoView {
     );
     follow_size(host, size);
     let asked = Memo::new(move |_| asked(app, derived, size.get()));
-    Effect::new(move |_| {
-        if let Some(asked) = asked.get() {
-            app.ask(Request::Raster(asked));
-        }
-    });
+    ask_rows(app);
+    ask_phases(app, derived, size);
+    let whole = cells_of_run(app, derived);
+    ask_at_pace(app, asked, whole);
     let picture = picture(derived, app.raster);
-    let backdrop = picture_of_run(app, derived);
+    let backdrop = self::picture(derived, whole);
     let scene = move || plot_scene(app, derived, size, [backdrop, picture]);
     keep_painted(base, size, scene, move || {
-        drawn.set(picture.with_untracked(|it| it.as_ref().map(|it| it.asked)));
+        let now = app.raster.with_untracked(|it| it.as_deref().map(Drawn::of));
+        if drawn.with_untracked(|it| *it != now) {
+            drawn.set(now);
+        }
     });
     let scene = move || overlay_scene(app, derived, size.get(), marks);
     keep_painted(overlay, size, scene, || {});
     let pointer = Pointer::new(app, derived, size, marks);
     pointer.listen_to_keys();
     let state = move || {
-        if drawn.get() == asked.get() {
-            "drawn"
-        } else {
-            "pending"
+        let asked = asked.get();
+        match drawn.get().filter(|_| app.raster.with(Option::is_some)) {
+            Some(drawn) if Some(drawn.asked) != asked => "pending",
+            Some(drawn) if drawn.from_overview => "overview",
+            Some(_) => "drawn",
+            None => "pending",
         }
     };
     view! {
         <section class="timeline" data-testid="timeline" data-state=state
-            data-span=move || span_text(derived)>
+            data-span=move || span_text(derived) data-rows=move || rows_name(derived)
+            data-phases=move || phase_count(app)>
             <ViewControls/>
             <Strip/>
             <div class="plot" node_ref=host tabindex="0" role="img"
                 aria-label=move || description(app, derived)
-                on:pointermove=move |event| pointer.moved(&event)
+                on:pointermove=move |event| frames::measured(|| pointer.moved(&event))
                 on:pointerdown=move |event| pointer.pressed(&event)
                 on:pointerup=move |event| pointer.released(&event)
                 on:pointercancel=move |_| pointer.left()
                 on:pointerleave=move |_| pointer.left()
-                on:wheel=move |event| pointer.turned(&event)>
+                on:wheel=move |event| frames::measured(|| pointer.turned(&event))>
                 <canvas node_ref=base data-testid="timeline-base"></canvas>
                 <canvas node_ref=overlay class="overlay" data-testid="timeline-overlay"></canvas>
                 <Tooltip marks size/>
             </div>
             <Legend/>
+            <Selected/>
         </section>
+    }
+}
+
+/// What the base canvas shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Drawn {
+    asked: RasterAsked,
+    from_overview: bool,
+}
+
+impl Drawn {
+    fn of(raster: &RasterAnswer) -> Self {
+        Self {
+            asked: raster.asked,
+            from_overview: raster.from_overview,
+        }
     }
 }
 
 /// The cells that fill the plot, one for each device pixel.
 fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
-    let viewport = derived.viewport.get().filter(|_| size.width > 0.0)?;
+    let viewport = derived.plot.get().filter(|_| size.width > 0.0)?;
     let plot = layout::plot_rect(size);
     let ratio = browser::pixel_ratio();
     Some(RasterAsked {
@@ -89,6 +117,9 @@ fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
         from: viewport.span.from,
         to: viewport.span.to,
         columns: device(plot.width, ratio),
+        by: derived
+            .groups
+            .with(|it| it.as_ref().map_or(Rows::Tile, |it| it.by)),
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
@@ -116,12 +147,89 @@ fn picture(derived: Derived, cells: Cells) -> Pictures {
     })
 }
 
-/// The newest picture of the whole run: it stands in wherever finer cells are still on their way.
-fn picture_of_run(app: App, derived: Derived) -> Pictures {
+/// Asks for the phases of the first tile in view.
+fn ask_phases(app: App, derived: Derived, size: RwSignal<Size>) {
+    let asked = Memo::new(move |_| {
+        let viewport = derived.viewport.get()?;
+        Some(RulerAsked {
+            clock: app.view.with(|view| view.clock),
+            from: viewport.span.from,
+            to: viewport.span.to,
+            tile: viewport.tiles.start,
+            most: device(size.get().width / 3.0, 1.0),
+        })
+    });
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Ruler(asked));
+        }
+    });
+}
+
+/// Asks for the groups that rows stand for.
+fn ask_rows(app: App) {
+    let by = Memo::new(move |_| app.view.with(|view| view.rows));
+    Effect::new(move |_| {
+        if by.get() != Rows::Tile {
+            app.ask(Request::Rows(by.get()));
+        }
+    });
+}
+
+/// Asks for the cells in view: at once where they are cheap, else when the view rests. Those of the
+/// whole run are kept and asked for once.
+fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
+    let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
+    let last = StoredValue::new(None::<(u32, f64)>);
+    Effect::new(move |_| {
+        let Some(raster) = app.raster.get() else {
+            return;
+        };
+        if !raster.from_overview {
+            last.set_value(Some((raster.cost, raster.asked.area())));
+        }
+        // A late answer to an earlier view does not hide kept cells of this one.
+        let kept = whole.get_untracked().filter(|it| !it.from_overview);
+        let asked = asked.get_untracked();
+        let kept = kept.filter(|it| Some(it.asked) == asked && it.asked != raster.asked);
+        if kept.is_some() {
+            app.raster.set(kept);
+        }
+    });
+    Effect::new(move |_| {
+        // Dropping a timeout cancels it.
+        pending.set_value(None);
+        app.turn.track();
+        let Some(asked) = asked.get() else { return };
+        let kept = whole.get_untracked();
+        let kept = kept.filter(|it| it.asked == asked && !it.from_overview);
+        if let Some(kept) = kept {
+            if app.raster.with_untracked(Option::is_some) {
+                app.raster.set(Some(kept));
+            }
+            return;
+        }
+        let (cost, part) = match last.get_value() {
+            Some((cost, area)) => (Some(cost), asked.area() / area.max(1.0)),
+            None => (None, 1.0),
+        };
+        let is_first = app.raster.with_untracked(Option::is_none);
+        match pace::step(cost, part) {
+            Step::Wait if !is_first => {
+                let ask = move || app.ask(Request::Raster(asked));
+                pending.set_value(Some(Timeout::new(pace::REST, ask)));
+            }
+            Step::Ask | Step::Wait => app.ask(Request::Raster(asked)),
+        }
+    });
+}
+
+/// The newest cells of the whole run: they stand in wherever finer ones are still on their way.
+fn cells_of_run(app: App, derived: Derived) -> Cells {
     let whole: Cells = RwSignal::new(None);
     Effect::new(move |_| {
         let newest = app.raster.get();
-        let viewport = derived.viewport.get_untracked();
+        let viewport = derived.plot.get_untracked();
         let is_whole = newest
             .as_ref()
             .zip(viewport)
@@ -131,15 +239,22 @@ fn picture_of_run(app: App, derived: Derived) -> Pictures {
                     to,
                     tile_from,
                     tile_to,
+                    by,
                     ..
                 } = raster.asked;
-                from == 0 && to == viewport.run && (tile_from..tile_to) == (0..viewport.tile_count)
+                let rows = derived
+                    .groups
+                    .with_untracked(|it| it.as_ref().map(|it| it.by));
+                by == rows.unwrap_or_default()
+                    && from == 0
+                    && to == viewport.run
+                    && (tile_from..tile_to) == (0..viewport.tile_count)
             });
         if is_whole || newest.is_none() {
             whole.set(newest);
         }
     });
-    picture(derived, whole)
+    whole
 }
 
 /// Bitmaps are told apart by number.
@@ -155,17 +270,37 @@ fn plot_scene(
     size: RwSignal<Size>,
     pictures: [Pictures; 2],
 ) -> Option<super::scene::Scene> {
-    let viewport = derived.viewport.get()?;
+    let viewport = derived.plot.get()?;
     let summary = app.load.with(|load| load.summary().cloned())?;
     let clock = app.view.with(|view| view.clock);
     let palette = app.theme.get().palette();
-    // Cells on another clock show other instants: they do not belong in this view.
-    let pictures = pictures.map(|it| it.get().filter(|it| it.asked.clock == clock));
+    // Cells on another clock show other instants, those of other rows other tiles: they do not
+    // belong in this view.
+    let raster = app.raster.get();
+    let is_by_operation = |it: &RasterAnswer| it.asked.colour == Colouring::Operation;
+    let of_tiles = |it: &&Arc<RasterAnswer>| it.asked.by == Rows::Tile && it.asked.clock == clock;
+    let named = raster.as_ref().filter(of_tiles).map(|cells| Named {
+        cells,
+        names: match is_by_operation(cells) {
+            true => &summary.operations,
+            false => &summary.kernels,
+        },
+    });
+    let phases = app.ruler.get();
+    let phases = phases.filter(|it| it.asked.clock == clock);
+    let phases = phases.and_then(|it| it.phases.clone()).unwrap_or_default();
+    let groups = derived.groups.get();
+    let by = groups.as_ref().map_or(Rows::Tile, |it| it.by);
+    let is_of_view = |it: &Picture| it.asked.clock == clock && it.asked.by == by;
+    let pictures = pictures.map(|it| it.get().filter(is_of_view));
     Some(layout::plot(&PlotView {
         size: size.get(),
         viewport: &viewport,
         pictures: &pictures,
         tiles: &summary.tiles,
+        groups: groups.as_deref(),
+        named,
+        phases: &phases,
         clock_hz: summary.clock_hz,
         palette,
     }))
@@ -179,8 +314,9 @@ fn overlay_scene(
     marks: RwSignal<Marks>,
 ) -> Option<super::scene::Scene> {
     let palette = app.theme.get().palette();
-    let viewport = derived.viewport.get()?;
-    let mut scene = layout::overlay(size, &viewport, marks.get(), palette);
+    let viewport = derived.plot.get()?;
+    let selected = derived.selected.get();
+    let mut scene = layout::overlay(size, &viewport, selected.as_ref(), marks.get(), palette);
     if marks.with(|marks| marks.pointer.is_none())
         && let Some(cycle) = app.cursor.get()
     {
@@ -190,8 +326,23 @@ fn overlay_scene(
     Some(scene)
 }
 
+fn rows_name(derived: Derived) -> &'static str {
+    derived
+        .groups
+        .with(|it| it.as_ref().map_or(Rows::Tile, |it| it.by).name())
+}
+
+/// Phases on the ruler.
+fn phase_count(app: App) -> String {
+    let phases = app
+        .ruler
+        .get()
+        .and_then(|it| it.phases.as_ref().map(Vec::len));
+    phases.map(|it| it.to_string()).unwrap_or_default()
+}
+
 fn span_text(derived: Derived) -> String {
-    derived.viewport.with(|it| {
+    derived.plot.with(|it| {
         it.as_ref()
             .map(|it| format!("{}-{}", it.span.from, it.span.to))
             .unwrap_or_default()
@@ -200,7 +351,7 @@ fn span_text(derived: Derived) -> String {
 
 /// The picture in words.
 fn description(app: App, derived: Derived) -> String {
-    let Some(viewport) = derived.viewport.get() else {
+    let Some(viewport) = derived.plot.get() else {
         return String::new();
     };
     let clock = app.view.with(|view| view.clock.name());

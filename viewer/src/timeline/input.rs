@@ -6,6 +6,7 @@
 
 use super::scene::Rect;
 use super::viewport::Viewport;
+use crate::state::trail::Way;
 use crate::state::view::Span;
 
 /// Factor of one press of a zoom key.
@@ -48,6 +49,8 @@ pub(crate) enum Move {
 pub(crate) enum KeyAction {
     /// Moves the viewport.
     Go(Move),
+    /// Undoes a move of the viewport, or does it again.
+    Retrace(Way),
     /// Opens or closes the help.
     Help,
     /// Goes to the field that finds rows of the table.
@@ -78,6 +81,8 @@ pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
         ("KeyD" | "ArrowRight", _) => Move::PanTime(PAN),
         ("ArrowUp", true) => Move::PanTiles(-PAN),
         ("ArrowDown", true) => Move::PanTiles(PAN),
+        ("KeyZ", false) => return Some(KeyAction::Retrace(Way::Back)),
+        ("KeyZ", true) => return Some(KeyAction::Retrace(Way::Forward)),
         _ => match key.key {
             "+" | "=" => Move::ZoomTime(at.x, 1.0 / STEP),
             "-" | "_" => Move::ZoomTime(at.x, STEP),
@@ -140,7 +145,38 @@ pub(crate) struct Drag {
     now: (f64, f64),
     /// The viewport when it went down.
     viewport: Viewport,
-    selects: bool,
+    mode: DragMode,
+}
+
+/// What dragging does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DragMode {
+    /// Moves the plot with the pointer.
+    Pan,
+    /// Draws a rectangle to zoom into.
+    Zoom,
+    /// Draws a rectangle to select.
+    Select,
+}
+
+/// Where a drag begins, with what is held.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Grip {
+    /// Whether it begins on the ruler above the plot.
+    pub(crate) on_ruler: bool,
+    /// Whether Shift is held.
+    pub(crate) shift: bool,
+    /// Whether Ctrl or Meta is held.
+    pub(crate) control: bool,
+}
+
+/// What a drag does: on the ruler it selects.
+pub(crate) const fn drag_mode(grip: Grip) -> DragMode {
+    match (grip.on_ruler, grip.shift, grip.control) {
+        (_, true, _) => DragMode::Zoom,
+        (true, ..) | (.., true) => DragMode::Select,
+        _ => DragMode::Pan,
+    }
 }
 
 /// What letting go of a drag means.
@@ -150,26 +186,27 @@ pub(crate) enum Released {
     Click,
     /// The viewport is where it belongs already.
     Panned,
-    /// A selection: this is to be in view.
+    /// This is to be in view.
     Zoom(Viewport),
+    /// This is to be selected.
+    Select(Viewport),
 }
 
 impl Drag {
-    /// The pointer goes down; with `selects` it draws a rectangle to zoom into, else it moves the
-    /// plot.
-    pub(crate) fn start(at: (f64, f64), viewport: Viewport, selects: bool) -> Self {
+    /// The pointer goes down.
+    pub(crate) fn start(at: (f64, f64), viewport: Viewport, mode: DragMode) -> Self {
         Self {
             start: at,
             now: at,
             viewport,
-            selects,
+            mode,
         }
     }
 
     /// The pointer moves; the viewport that a moved plot shows.
     pub(crate) fn moved_to(&mut self, at: (f64, f64), plot: Rect) -> Option<Viewport> {
         self.now = at;
-        if self.selects || self.is_click() {
+        if self.mode != DragMode::Pan || self.is_click() {
             return None;
         }
         let right = (at.0 - self.start.0) / plot.width;
@@ -179,7 +216,7 @@ impl Drag {
 
     /// The rectangle drawn so far: all tiles, unless it is high enough to mean some.
     pub(crate) fn selection(&self, plot: Rect) -> Option<Rect> {
-        if !self.selects || self.is_click() {
+        if self.mode == DragMode::Pan || self.is_click() {
             return None;
         }
         let inside = |at: f64, from: f64, length: f64| at.clamp(from, from + length);
@@ -221,12 +258,17 @@ impl Drag {
             .cycle_at(across(rect.x + rect.width))
             .saturating_add(1);
         let zoomed = viewport.with_span(Span { from, to });
-        if rect.height >= plot.height {
-            return Released::Zoom(zoomed);
+        let part = if rect.height >= plot.height {
+            zoomed
+        } else {
+            let first = viewport.tile_at(along(rect.y));
+            let last = viewport.tile_at(along(rect.y + rect.height));
+            zoomed.with_tiles(&(first..last + 1))
+        };
+        match self.mode {
+            DragMode::Select => Released::Select(part),
+            DragMode::Zoom | DragMode::Pan => Released::Zoom(part),
         }
-        let first = viewport.tile_at(along(rect.y));
-        let last = viewport.tile_at(along(rect.y + rect.height));
-        Released::Zoom(zoomed.with_tiles(&(first..last + 1)))
     }
 
     fn is_click(&self) -> bool {
@@ -260,7 +302,9 @@ mod tests {
         // On a French keyboard the key at W types z.
         let zoomed = Some(KeyAction::Go(Move::ZoomTime(0.5, 1.0 / STEP)));
         assert_eq!(pressed("KeyW", "z", false), zoomed);
-        assert_eq!(pressed("KeyZ", "w", false), None);
+        // And the key at Z types w there.
+        let back = Some(KeyAction::Retrace(Way::Back));
+        assert_eq!(pressed("KeyZ", "w", false), back);
         assert_eq!(
             pressed("Digit0", "0", false),
             Some(KeyAction::Go(Move::Reset))
@@ -317,7 +361,7 @@ mod tests {
             from: 100_000,
             to: 200_000,
         });
-        let mut drag = Drag::start((500.0, 100.0), start.clone(), false);
+        let mut drag = Drag::start((500.0, 100.0), start.clone(), DragMode::Pan);
         assert_eq!(drag.moved_to((502.0, 101.0), PLOT), None, "not far enough");
         let shown = drag.moved_to((600.0, 100.0), PLOT).expect("it moves");
         assert_eq!(
@@ -331,8 +375,29 @@ mod tests {
     }
 
     #[test]
+    fn the_ruler_and_control_select() {
+        let mode = |on_ruler, shift, control| {
+            drag_mode(Grip {
+                on_ruler,
+                shift,
+                control,
+            })
+        };
+        assert_eq!(mode(false, false, false), DragMode::Pan);
+        assert_eq!(mode(true, false, false), DragMode::Select);
+        assert_eq!(mode(false, false, true), DragMode::Select);
+        assert_eq!(mode(true, true, false), DragMode::Zoom);
+        let mut drag = Drag::start((100.0, -10.0), whole(), DragMode::Select);
+        assert_eq!(drag.moved_to((300.0, -12.0), PLOT), None, "the plot stays");
+        let Released::Select(part) = drag.released(PLOT) else {
+            panic!("it selects")
+        };
+        assert_eq!((part.span.from, part.tiles), (100_000, 0..1_472));
+    }
+
+    #[test]
     fn a_selection_zooms_time_and_tiles_only_where_it_is_high() {
-        let mut drag = Drag::start((100.0, 100.0), whole(), true);
+        let mut drag = Drag::start((100.0, 100.0), whole(), DragMode::Zoom);
         assert_eq!(drag.released(PLOT), Released::Click);
         drag.moved_to((300.0, 110.0), PLOT);
         assert_eq!(drag.selection(PLOT).map(|it| it.height), Some(400.0));

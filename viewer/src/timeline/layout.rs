@@ -7,19 +7,27 @@ use analytics::text;
 use analytics::units::Cycles;
 
 use super::axis;
+use super::labels::{Named, labels};
 use super::scene::{Anchor, Bitmap, Rect, Scene, Shape};
 use super::viewport::Viewport;
-use crate::engine::protocol::{RasterAsked, TileNames};
+use crate::engine::protocol::{RasterAsked, RowsAnswer, TileNames};
+use crate::engine::ruler::PhaseMark;
 use crate::theme::Palette;
 
 /// Height of the ruler above the plot.
-const RULER: f64 = 34.0;
+const RULER: f64 = 46.0;
+/// Top of the phases on the ruler.
+const PHASES: f64 = 30.0;
+/// Height of the phases on the ruler.
+const PHASE_HEIGHT: f64 = 14.0;
 /// Width of the tile labels left of the plot.
 const GUTTER: f64 = 44.0;
 /// Least distance of two labelled cycles.
 const CYCLE_LABEL: f64 = 112.0;
 /// Least distance of two labelled tiles.
 const TILE_LABEL: f64 = 22.0;
+/// Least distance of two labelled groups.
+const GROUP_LABEL: f64 = 16.0;
 
 /// Size of a canvas.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,6 +57,12 @@ pub(crate) struct PlotView<'a> {
     pub(crate) pictures: &'a [Option<Picture>],
     /// Labels of tiles.
     pub(crate) tiles: &'a TileNames,
+    /// Labels of rows that are groups.
+    pub(crate) groups: Option<&'a RowsAnswer>,
+    /// Cells whose names are written into high rows.
+    pub(crate) named: Option<Named<'a>>,
+    /// Phases, in order.
+    pub(crate) phases: &'a [PhaseMark],
     /// Tile clock in hertz; 0 is unknown.
     pub(crate) clock_hz: u64,
     /// Colours.
@@ -90,13 +104,17 @@ pub(crate) fn plot(view: &PlotView<'_>) -> Scene {
             clip: rect,
         });
     }
+    if let Some(named) = &view.named {
+        labels(&mut scene, view, named, rect);
+    }
     cycle_axis(&mut scene, view, rect);
+    phase_axis(&mut scene, view, rect);
     tile_axis(&mut scene, view, rect);
     scene
 }
 
 /// Where pixels of another view belong in this one.
-fn target_rect(viewport: &Viewport, asked: &RasterAsked, plot: Rect) -> Rect {
+pub(crate) fn target_rect(viewport: &Viewport, asked: &RasterAsked, plot: Rect) -> Rect {
     let left = viewport.fraction_of_cycle(asked.from);
     let right = viewport.fraction_of_cycle(asked.to);
     let top = viewport.fraction_of_tile(asked.tile_from);
@@ -139,7 +157,35 @@ fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
     scene.fill(under, palette.grid);
 }
 
+/// Phases as bands below the cycles, with names where they fit.
+fn phase_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
+    let palette = view.palette;
+    let place = |cycle| view.viewport.fraction_of_cycle(cycle).clamp(0.0, 1.0) * plot.width;
+    for (at, phase) in view.phases.iter().enumerate() {
+        let (left, right) = (place(phase.from), place(phase.to));
+        let band = Rect {
+            x: plot.x + left,
+            y: PHASES,
+            width: (right - left).max(0.5),
+            height: PHASE_HEIGHT,
+        };
+        let alpha = if at % 2 == 0 { 150 } else { 70 };
+        scene.fill(band, palette.grid.with_alpha(alpha));
+        if band.width >= text_width(&phase.name) {
+            let middle = (band.x + band.width / 2.0, PHASES + PHASE_HEIGHT / 2.0);
+            scene.text(middle, Anchor::Middle, &phase.name, palette.text);
+        }
+    }
+    if !view.phases.is_empty() {
+        let at = (2.0, PHASES + PHASE_HEIGHT / 2.0);
+        scene.text(at, Anchor::Start, "phase", palette.muted);
+    }
+}
+
 fn tile_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
+    if let Some(groups) = view.groups {
+        return group_axis(scene, view, groups, plot);
+    }
     let palette = view.palette;
     let tiles = &view.viewport.tiles;
     let row = plot.height / f64::from(tiles.end - tiles.start);
@@ -160,6 +206,56 @@ fn tile_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
     scene.text((2.0, 22.0), Anchor::Start, "tile", palette.muted);
 }
 
+/// Names of groups on their rows, and how many tiles each has beside them.
+fn group_axis(scene: &mut Scene, view: &PlotView<'_>, groups: &RowsAnswer, plot: Rect) {
+    let palette = view.palette;
+    let count = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
+    let row = plot.height / f64::from(count.max(1));
+    let least = (GROUP_LABEL / row).ceil();
+    for (at, (name, tiles)) in (0u32..).zip(groups.names.iter().zip(&groups.tiles)) {
+        let top = plot.y + view.viewport.fraction_of_tile(at) * plot.height;
+        let line = Rect {
+            x: plot.x - 4.0,
+            y: top.round(),
+            width: plot.width + 4.0,
+            height: 1.0,
+        };
+        if row >= 4.0 {
+            scene.fill(line, palette.grid.with_alpha(110));
+        }
+        if f64::from(at) % least > 0.0 {
+            continue;
+        }
+        let middle = top + row.min(GROUP_LABEL) / 2.0;
+        let shown = shortened(name, 40);
+        let plate = Rect {
+            x: plot.x + 3.0,
+            y: middle - 7.0,
+            width: text_width(&shown),
+            height: 14.0,
+        };
+        scene.fill(plate, palette.panel.with_alpha(210));
+        scene.text((plot.x + 7.0, middle), Anchor::Start, &shown, palette.text);
+        let count = format!("×{tiles}");
+        scene.text((plot.x - 7.0, middle), Anchor::End, &count, palette.muted);
+    }
+    scene.text((2.0, 22.0), Anchor::Start, "tiles", palette.muted);
+}
+
+/// Width that a text takes with its margins, about.
+pub(crate) fn text_width(text: &str) -> f64 {
+    f64::from(u32::try_from(text.chars().count()).unwrap_or(0)) * 6.2 + 8.0
+}
+
+/// At most `most` characters of a text.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most - 1).collect();
+    format!("{kept}…")
+}
+
 /// What is marked on top of the plot; painting it never touches the plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Marks {
@@ -169,10 +265,27 @@ pub(crate) struct Marks {
     pub(crate) selection: Option<Rect>,
 }
 
-/// The overlay: cross-hair, the cycle under the pointer, and the selection.
-pub(crate) fn overlay(size: Size, viewport: &Viewport, marks: Marks, palette: &Palette) -> Scene {
+/// The overlay: what is selected, cross-hair, the cycle under the pointer, and the rectangle being
+/// drawn.
+pub(crate) fn overlay(
+    size: Size,
+    viewport: &Viewport,
+    selected: Option<&Viewport>,
+    marks: Marks,
+    palette: &Palette,
+) -> Scene {
     let mut scene = Scene::default();
     let plot = plot_rect(size);
+    if let Some(rect) = selected.and_then(|part| selected_rect(viewport, part, plot)) {
+        scene.fill(rect, palette.accent.with_alpha(28));
+        let ruler = Rect {
+            y: 0.0,
+            height: RULER,
+            ..rect
+        };
+        scene.fill(ruler, palette.accent.with_alpha(60));
+        outline(&mut scene, rect, palette);
+    }
     if let Some(rect) = marks.selection {
         scene.fill(rect, palette.accent.with_alpha(50));
         outline(&mut scene, rect, palette);
@@ -215,6 +328,24 @@ pub(crate) fn overlay(size: Size, viewport: &Viewport, marks: Marks, palette: &P
     let at = (left + width / 2.0, 8.0);
     scene.text(at, Anchor::Middle, &label, palette.panel);
     scene
+}
+
+/// The visible part of a selection; `None` where it is out of view.
+fn selected_rect(viewport: &Viewport, part: &Viewport, plot: Rect) -> Option<Rect> {
+    let across = |cycle| viewport.fraction_of_cycle(cycle).clamp(0.0, 1.0) * plot.width;
+    let along = |tile| viewport.fraction_of_tile(tile).clamp(0.0, 1.0) * plot.height;
+    let is_out = part.span.to <= viewport.span.from
+        || part.span.from >= viewport.span.to
+        || part.tiles.end <= viewport.tiles.start
+        || part.tiles.start >= viewport.tiles.end;
+    let (left, right) = (across(part.span.from), across(part.span.to));
+    let (top, bottom) = (along(part.tiles.start), along(part.tiles.end));
+    (!is_out).then(|| Rect {
+        x: plot.x + left,
+        y: plot.y + top,
+        width: (right - left).max(1.0),
+        height: (bottom - top).max(1.0),
+    })
 }
 
 /// A line at a cycle, where it is in view.
@@ -335,8 +466,8 @@ fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::view::Colouring;
     use crate::state::view::Span;
+    use crate::state::view::{Colouring, Rows};
     use crate::theme::Theme;
     use crate::timeline::paint::paint;
     use crate::timeline::surface::RecordingSurface;
@@ -345,7 +476,7 @@ mod tests {
 
     const SIZE: Size = Size {
         width: 444.0,
-        height: 134.0,
+        height: 146.0,
     };
 
     fn drawn(scene: &Scene, expected: &Expect) {
@@ -363,6 +494,7 @@ mod tests {
             tile_from: 0,
             tile_to: 4,
             rows: 4,
+            by: Rows::Tile,
             colour: Colouring::Kernel,
             focus: None,
         };
@@ -383,6 +515,9 @@ mod tests {
             size: SIZE,
             viewport,
             pictures,
+            groups: None,
+            named: None,
+            phases: &[],
             tiles: &TileNames {
                 physical: vec![10, 11, 12, 13],
             },
@@ -455,7 +590,7 @@ mod tests {
             pointer: Some((244.0, 84.0)),
             selection: None,
         };
-        let scene = overlay(SIZE, &viewport, marks, Theme::Dark.palette());
+        let scene = overlay(SIZE, &viewport, None, marks, Theme::Dark.palette());
         drawn(
             &scene,
             &expect![[r#"
@@ -475,7 +610,7 @@ mod tests {
             pointer: Some((3.0, 84.0)),
             selection: None,
         };
-        let scene = overlay(SIZE, &viewport, marks, Theme::Dark.palette());
+        let scene = overlay(SIZE, &viewport, None, marks, Theme::Dark.palette());
         assert!(scene.shapes.is_empty());
     }
 

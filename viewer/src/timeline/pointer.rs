@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlElement, KeyboardEvent, PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, Key, KeyAction, Move, Released, Wheel};
+use super::frames;
+use super::input::{self, At, Drag, Grip, Key, KeyAction, Move, Released, Wheel};
 use super::layout::{self, Marks, Size};
 use super::viewport::Viewport;
 use crate::browser;
@@ -83,8 +84,11 @@ impl Pointer {
 
     fn ask(self, at: (f64, f64)) {
         let plot = layout::plot_rect(self.size.get_untracked());
-        let viewport = self.derived.viewport.get_untracked();
-        let Some(viewport) = viewport.filter(|_| plot.contains(at.0, at.1)) else {
+        let viewport = self.derived.plot.get_untracked();
+        // The rows of a group are many tiles: there is no one sample under the pointer.
+        let is_sample =
+            plot.contains(at.0, at.1) && self.derived.groups.with_untracked(Option::is_none);
+        let Some(viewport) = viewport.filter(|_| is_sample) else {
             return self.app.clear_hit();
         };
         self.app.ask(Request::Hit(HitAsked {
@@ -97,7 +101,7 @@ impl Pointer {
     /// A button goes down on the plot.
     pub(crate) fn pressed(self, event: &PointerEvent) {
         let at = place(event);
-        let Some(viewport) = self.derived.viewport.get_untracked() else {
+        let Some(viewport) = self.derived.plot.get_untracked() else {
             return;
         };
         if event.button() != 0 {
@@ -107,8 +111,13 @@ impl Pointer {
             // The drag goes on outside of the plot; without capture it would just end there.
             let _ = element.set_pointer_capture(event.pointer_id());
         }
-        self.drag
-            .set_value(Some(Drag::start(at, viewport, event.shift_key())));
+        let plot = layout::plot_rect(self.size.get_untracked());
+        let mode = input::drag_mode(Grip {
+            on_ruler: at.1 < plot.y,
+            shift: event.shift_key(),
+            control: event.ctrl_key() || event.meta_key(),
+        });
+        self.drag.set_value(Some(Drag::start(at, viewport, mode)));
     }
 
     /// The button comes up: a click focuses the kernel under the pointer.
@@ -123,7 +132,17 @@ impl Pointer {
         });
         match drag.released(plot) {
             Released::Zoom(viewport) => show(self.app, &viewport),
+            Released::Select(part) => {
+                let summary = self.app.load.with_untracked(|load| load.summary().cloned());
+                if let Some(summary) = summary {
+                    self.app
+                        .change_view(|view| derived::select(view, &part, &summary));
+                }
+            }
             Released::Panned => {}
+            Released::Click if place(event).1 < plot.y => {
+                self.app.change_view(|view| view.selection = None);
+            }
             Released::Click => {
                 let hit = self.app.hit.get_untracked();
                 let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
@@ -170,7 +189,9 @@ impl Pointer {
 
     /// Keys work wherever the focus is, but for fields that take text.
     pub(crate) fn listen_to_keys(self) {
-        let handle = window_event_listener(ev::keydown, move |event| self.key(&event));
+        let handle = window_event_listener(ev::keydown, move |event| {
+            frames::measured(|| self.key(&event));
+        });
         on_cleanup(move || handle.remove());
     }
 
@@ -189,6 +210,7 @@ impl Pointer {
         match input::on_key(key, at) {
             None => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
+            Some(KeyAction::Retrace(way)) => self.app.retrace(way),
             Some(KeyAction::Help) => self.app.help.update(|help| *help = !*help),
             Some(KeyAction::Find) => browser::focus("[data-testid=find]"),
             Some(KeyAction::Escape) if self.app.help.get_untracked() => self.app.help.set(false),
@@ -200,7 +222,7 @@ impl Pointer {
 
 /// Moves the view.
 pub(crate) fn go(app: App, derived: Derived, by: &Move) {
-    if let Some(viewport) = derived.viewport.get_untracked() {
+    if let Some(viewport) = derived.plot.get_untracked() {
         show(app, &input::moved(&viewport, by));
     }
 }
@@ -209,7 +231,7 @@ pub(crate) fn go(app: App, derived: Derived, by: &Move) {
 pub(crate) fn show(app: App, viewport: &Viewport) {
     let summary = app.load.with_untracked(|load| load.summary().cloned());
     if let Some(summary) = summary {
-        app.change_view(|view| derived::place(view, viewport, &summary));
+        app.move_view(|view| derived::place(view, viewport, &summary));
     }
 }
 

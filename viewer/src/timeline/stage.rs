@@ -7,6 +7,7 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver};
 
 use super::canvas::CanvasSurface;
+use super::frames;
 use super::layout::Size;
 use super::paint::paint;
 use super::scene::Scene;
@@ -27,22 +28,26 @@ pub(crate) fn keep_painted(
         if is_waiting.try_set_value(false).is_some() {
             return;
         }
-        surface.update_value(|surface| {
-            if surface.is_none() {
-                *surface = canvas.get_untracked().and_then(CanvasSurface::new);
-            }
-            if let (Some(surface), Some(scene)) = (surface, newest.get_value()) {
-                surface.resize(size.get_untracked(), browser::pixel_ratio());
-                paint(&scene, surface);
-            }
+        frames::measured(|| {
+            surface.update_value(|surface| {
+                if surface.is_none() {
+                    *surface = canvas.get_untracked().and_then(CanvasSurface::new);
+                }
+                if let (Some(surface), Some(scene)) = (surface, newest.get_value()) {
+                    surface.resize(size.get_untracked(), browser::pixel_ratio());
+                    paint(&scene, surface);
+                }
+            });
+            painted();
         });
-        painted();
     };
     Effect::new(move |_| {
         if size.get().width <= 0.0 || canvas.get().is_none() {
             return;
         }
-        let Some(scene) = scene() else { return };
+        let Some(scene) = frames::measured(&scene) else {
+            return;
+        };
         newest.set_value(Some(scene));
         if !is_waiting.get_value() {
             is_waiting.set_value(true);

@@ -1,0 +1,195 @@
+//! The open profile in the worker: its pages, the questions that wait for them, and what to read
+//! next.
+
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use analytics::format::ByteRange;
+use analytics::profile::ProfileReport;
+use analytics::traffic::Exchanges;
+use bytes::Bytes;
+use web_sys::Blob;
+
+use super::answer::Groups;
+use super::cause::Failure;
+use super::lanes::Lane;
+use super::needs::{self, Needs, Piece};
+use super::protocol::{Progress, Request};
+use super::read::Input;
+
+/// Pages kept of a file that is not read whole: 96 MiB.
+const KEPT_MAX: u64 = 96 * 1024 * 1024;
+
+/// The open profile.
+pub(crate) struct Held {
+    /// Id of its opening.
+    pub(crate) id: u64,
+    /// What it is called.
+    pub(crate) name: String,
+    /// Tables, and the pages that are here.
+    pub(crate) report: RefCell<ProfileReport>,
+    /// Where its exchanges are, once a panel asked.
+    pub(crate) exchanges: OnceCell<Rc<Exchanges>>,
+    /// Groups of its tiles and samples.
+    pub(crate) groups: Groups,
+    /// Where the others come from.
+    pub(crate) input: Input,
+    /// The file of this computer that it was converted from.
+    pub(crate) original: Option<Blob>,
+    /// Length of the file in bytes.
+    pub(crate) bytes: u64,
+    /// Whether everything is to be read, asked for or not.
+    pub(crate) reads_all: Cell<bool>,
+    /// Whether a task is reading.
+    pub(crate) is_reading: Cell<bool>,
+    waiting: RefCell<Vec<Waiting>>,
+    /// Pages in the order they came, while not everything is to be read.
+    order: RefCell<VecDeque<ByteRange>>,
+}
+
+/// A question whose samples are not all here.
+struct Waiting {
+    id: u64,
+    request: Request,
+    /// Whether its pages are read for its sake.
+    drives: bool,
+}
+
+/// A question that can be answered.
+pub(crate) struct Ripe {
+    /// Its number.
+    pub(crate) id: u64,
+    /// What was asked.
+    pub(crate) request: Request,
+}
+
+impl Held {
+    /// A profile whose missing pages `input` has.
+    pub(crate) fn new(id: u64, name: String, report: ProfileReport, input: Input) -> Self {
+        Self {
+            id,
+            name,
+            report: RefCell::new(report),
+            exchanges: OnceCell::new(),
+            groups: Groups::default(),
+            input,
+            original: None,
+            bytes: 0,
+            reads_all: Cell::new(false),
+            is_reading: Cell::new(false),
+            waiting: RefCell::default(),
+            order: RefCell::default(),
+        }
+    }
+
+    /// How far reading is.
+    pub(crate) fn progress(&self) -> Progress {
+        let report = self.report.borrow();
+        let (done, total) = report.page_bytes();
+        Progress {
+            done,
+            total,
+            samples: report.samples_here(),
+            samples_total: report.sample_count(),
+            goes_on: self.reads_all.get(),
+        }
+    }
+
+    /// Pages that `request` needs and that are not here. A question of its lane that waits is void.
+    pub(crate) fn missing(&self, request: &Request) -> Vec<ByteRange> {
+        let lane = Lane::of(request);
+        self.waiting
+            .borrow_mut()
+            .retain(|it| Lane::of(&it.request) != lane);
+        Needs::of(request).missing(&self.report.borrow())
+    }
+
+    /// Keeps a question for later; with `drives`, its pages are read first.
+    pub(crate) fn wait(&self, id: u64, request: Request, drives: bool) {
+        self.waiting.borrow_mut().push(Waiting {
+            id,
+            request,
+            drives,
+        });
+    }
+
+    /// What to read next; `None` where nobody needs more.
+    pub(crate) fn next_piece(&self) -> Option<Piece> {
+        let report = self.report.borrow();
+        let waiting = self.waiting.borrow();
+        let driving = waiting.iter().filter(|it| it.drives);
+        let wanted = driving.map(|it| Needs::of(&it.request).missing(&report));
+        let asked = wanted.into_iter().find_map(|it| needs::first_piece(&it));
+        asked.or_else(|| {
+            let all = self.reads_all.get().then(|| report.pages_missing());
+            needs::first_piece(&all.unwrap_or_default())
+        })
+    }
+
+    /// Takes the bytes of a piece.
+    ///
+    /// # Errors
+    /// Where they are not what was written.
+    pub(crate) fn supply(&self, piece: &Piece, bytes: &Bytes) -> Result<(), Failure> {
+        let at = |byte: u64| usize::try_from(byte - piece.bytes.start).unwrap_or(usize::MAX);
+        let mut report = self.report.borrow_mut();
+        for &page in &piece.pages {
+            report.supply_page(page, bytes.slice(at(page.start)..at(page.end)))?;
+        }
+        if !self.reads_all.get() {
+            self.give_up_oldest(&mut report, &piece.pages);
+        }
+        Ok(())
+    }
+
+    /// Bounds what a profile that is not read whole takes.
+    fn give_up_oldest(&self, report: &mut ProfileReport, newest: &[ByteRange]) {
+        let mut order = self.order.borrow_mut();
+        order.extend(newest);
+        let mut kept: u64 = order.iter().map(|page| page.len()).sum();
+        while kept > KEPT_MAX && order.len() > newest.len() {
+            if let Some(oldest) = order.pop_front() {
+                kept -= oldest.len();
+                report.forget_page(oldest);
+            }
+        }
+    }
+
+    /// The questions that wait for nothing more, in the order they were asked.
+    pub(crate) fn ripe(&self) -> Vec<Ripe> {
+        let report = self.report.borrow();
+        let mut ripe = Vec::new();
+        let mut waiting = self.waiting.borrow_mut();
+        let all = std::mem::take(&mut *waiting);
+        for it in all {
+            if Needs::of(&it.request).missing(&report).is_empty() {
+                ripe.push(Ripe {
+                    id: it.id,
+                    request: it.request,
+                });
+            } else {
+                waiting.push(it);
+            }
+        }
+        ripe
+    }
+
+    /// Takes away the questions that wait for reading, which will not go on. Those with an early
+    /// answer stay: they may be answered yet.
+    pub(crate) fn give_up_waiting(&self, has_early: impl Fn(&Request) -> bool) -> Vec<Ripe> {
+        let mut waiting = self.waiting.borrow_mut();
+        let (stay, go) = std::mem::take(&mut *waiting)
+            .into_iter()
+            .partition(|it: &Waiting| has_early(&it.request));
+        *waiting = stay;
+        let ripe = |it: Waiting| Ripe {
+            id: it.id,
+            request: it.request,
+        };
+        go.into_iter().map(ripe).collect()
+    }
+}
+
+/// A profile that several tasks share.
+pub(crate) type Shared = Rc<Held>;

@@ -1,0 +1,153 @@
+//! Which pages of the file a question needs, and how they are read. Pure.
+
+use std::ops::Range;
+
+use analytics::clock::ClockKind;
+use analytics::format::ByteRange;
+use analytics::profile::ProfileReport;
+use analytics::timeline::pages_needed;
+
+use super::protocol::Request;
+use crate::state::view::Rows;
+
+/// Bytes read at a time: progress is shown and questions are answered between two reads.
+pub(crate) const PIECE: u64 = 8 * 1024 * 1024;
+/// Unneeded bytes between two pages that cost less than a second read.
+const BRIDGE: u64 = 64 * 1024;
+/// A question about a part reads up to this many bytes by itself; a larger part shows the overview
+/// until somebody asks for all samples.
+const PART_MAX: u64 = 24 * 1024 * 1024;
+/// The same for what only adorns a picture.
+const RULER_MAX: u64 = 1024 * 1024;
+
+/// What must be here before a question has its exact answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// The samples of a part of tiles × time.
+    Part {
+        /// The clock in force.
+        clock: ClockKind,
+        /// Cycles on it.
+        cycles: Range<u64>,
+        /// Positions of tiles.
+        tiles: Range<u32>,
+    },
+    /// Every page.
+    Everything,
+}
+
+impl Needs {
+    /// What `request` needs.
+    pub(crate) fn of(request: &Request) -> Self {
+        match request {
+            Request::Raster(asked) if asked.by == Rows::Cohort => Self::Everything,
+            Request::Raster(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.from..asked.to,
+                tiles: match asked.by {
+                    Rows::Tile => asked.tile_from..asked.tile_to,
+                    _ => 0..u32::MAX,
+                },
+            },
+            Request::Rows(by) if *by != Rows::Cohort => Self::Part {
+                clock: ClockKind::Shared,
+                cycles: 0..0,
+                tiles: 0..0,
+            },
+            Request::Spent(asked) | Request::Selected(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.from..asked.to,
+                tiles: asked.tile_from..asked.tile_to,
+            },
+            Request::Ruler(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.from..asked.to,
+                tiles: asked.tile..asked.tile.saturating_add(1),
+            },
+            Request::Hit(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.at..asked.at.saturating_add(1),
+                tiles: asked.tile..asked.tile.saturating_add(1),
+            },
+            _ => Self::Everything,
+        }
+    }
+
+    /// The pages that are not here.
+    pub(crate) fn missing(&self, report: &ProfileReport) -> Vec<ByteRange> {
+        match self {
+            Self::Part {
+                clock,
+                cycles,
+                tiles,
+            } => pages_needed(report, *clock, cycles.clone(), tiles.clone()),
+            Self::Everything => report.pages_missing(),
+        }
+    }
+}
+
+/// Whether a question that has an early answer may read these pages by itself.
+pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
+    let bytes: u64 = missing.iter().map(|range| range.len()).sum();
+    let most = match request {
+        Request::Ruler(_) => RULER_MAX,
+        _ => PART_MAX,
+    };
+    bytes <= most
+}
+
+/// One read and the pages in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    /// What is read.
+    pub(crate) bytes: ByteRange,
+    /// The pages, ascending.
+    pub(crate) pages: Vec<ByteRange>,
+}
+
+/// The first pages of `missing`, which ascend, that one read brings; `None` without any.
+pub(crate) fn first_piece(missing: &[ByteRange]) -> Option<Piece> {
+    let first = *missing.first()?;
+    let mut piece = Piece {
+        bytes: first,
+        pages: vec![first],
+    };
+    for &page in &missing[1..] {
+        let is_near = page.start <= piece.bytes.end.saturating_add(BRIDGE);
+        if !is_near || page.end.saturating_sub(piece.bytes.start) > PIECE {
+            break;
+        }
+        piece.bytes.end = page.end;
+        piece.pages.push(page);
+    }
+    Some(piece)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ranges(pairs: &[(u64, u64)]) -> Vec<ByteRange> {
+        let range = |&(start, end): &(u64, u64)| ByteRange::new(start, end);
+        pairs.iter().map(range).collect()
+    }
+
+    #[test]
+    fn near_pages_are_read_together_and_far_ones_apart() {
+        let near = ranges(&[(0, 10), (10, 20), (30, 40), (BRIDGE * 4, BRIDGE * 5)]);
+        let piece = first_piece(&near).expect("there is a page");
+        assert_eq!(piece.bytes, ByteRange::new(0, 40));
+        assert_eq!(piece.pages, near[..3]);
+        assert_eq!(first_piece(&[]), None);
+    }
+
+    #[test]
+    fn a_read_has_a_bound_but_a_page_is_never_cut() {
+        let pages = ranges(&[(0, PIECE - 8), (PIECE - 8, PIECE), (PIECE, PIECE + 8)]);
+        let piece = first_piece(&pages).expect("there is a page");
+        assert_eq!(piece.bytes.end, PIECE);
+        let long = ranges(&[(0, 3 * PIECE)]);
+        let piece = first_piece(&long).expect("there is a page");
+        assert_eq!(piece.bytes.len(), 3 * PIECE);
+    }
+}

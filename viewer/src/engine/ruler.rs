@@ -1,0 +1,69 @@
+//! The ruler of phases: places of the schedule over the cycles in view.
+
+use analytics::clock::ClockKind;
+use analytics::profile::ProfileReport;
+use analytics::timeline::phase_spans;
+use serde::{Deserialize, Serialize};
+
+use super::cause::Failure;
+use super::protocol::clock_name;
+
+/// Which phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RulerAsked {
+    /// The clock in force.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
+    /// First cycle.
+    pub(crate) from: u64,
+    /// One past the last cycle.
+    pub(crate) to: u64,
+    /// Position of the tile whose phases they are.
+    pub(crate) tile: u32,
+    /// More than this many are not told apart.
+    pub(crate) most: u32,
+}
+
+/// The phases in view.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RulerAnswer {
+    /// What was asked.
+    pub(crate) asked: RulerAsked,
+    /// In order; `None` where there are too many.
+    pub(crate) phases: Option<Vec<PhaseMark>>,
+}
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PhaseMark {
+    /// First cycle in view.
+    pub(crate) from: u64,
+    /// One past the last cycle in view.
+    pub(crate) to: u64,
+    /// Phase and epoch; `x` marks exchanges that are numbered apart.
+    pub(crate) name: String,
+}
+
+/// The answer from a report in memory.
+pub(crate) fn ruler(report: &ProfileReport, asked: RulerAsked) -> Result<RulerAnswer, Failure> {
+    const EXCHANGE: u32 = 1 << 31;
+    let cycles = asked.from..asked.to;
+    let spans = phase_spans(report, asked.clock, cycles, asked.tile, asked.most as usize)?;
+    let mark = |it: analytics::timeline::PhaseSpan| {
+        let mark = if it.phase.phase & EXCHANGE == 0 {
+            ""
+        } else {
+            "x"
+        };
+        let number = it.phase.phase & !EXCHANGE;
+        PhaseMark {
+            from: it.cycles.start,
+            to: it.cycles.end,
+            name: format!("{mark}{number}/{}", it.phase.epoch),
+        }
+    };
+    Ok(RulerAnswer {
+        asked,
+        phases: spans.map(|spans| spans.into_iter().map(mark).collect()),
+    })
+}

@@ -1,0 +1,78 @@
+//! Opening a package or a second profile beside the open one.
+
+use leptos::prelude::*;
+use web_sys::{Blob, File};
+
+use super::actions::App;
+use super::answers::Beside;
+use super::view::Lower;
+use crate::browser;
+use crate::engine::protocol::Source;
+use crate::load::place::Place;
+
+impl App {
+    /// Opens a package of this computer beside the open profile.
+    pub(crate) fn open_package_file(self, file: &File) {
+        self.change_view(|view| {
+            view.panels.package = None;
+            view.lower = Lower::Memory;
+        });
+        self.open_package(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens the package that an address names beside the open profile, unless it is there
+    /// already.
+    pub(crate) fn open_package_place(self, address: &str) {
+        if !self.panels.is_news(1, address) {
+            return;
+        }
+        let place = Place::of_link(address, &browser::origin());
+        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
+            self.open_package(Source::Address { url }, place.label(), None);
+        }
+    }
+
+    fn open_package(self, source: Source, name: String, file: Option<&Blob>) {
+        self.panels.package.set(Beside::Loading { name });
+        self.client
+            .with_value(|client| client.open_package(source, file));
+    }
+
+    /// Opens a dropped file: a package beside the open profile, where there is one.
+    pub(crate) fn open_dropped(self, file: &File) {
+        let has_profile = self.load.with_untracked(|load| load.summary().is_some());
+        if has_profile && file.name().ends_with(".ipuexe") {
+            self.open_package_file(file);
+        } else {
+            self.open_file(file);
+        }
+    }
+
+    /// Opens a file of this computer beside the open profile, to compare the two.
+    pub(crate) fn open_other_file(self, file: &File) {
+        self.change_view(|view| {
+            view.panels.compare = None;
+            view.lower = Lower::Compare;
+        });
+        self.open_other(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens what an address names beside the open profile, unless it is there already.
+    pub(crate) fn open_other_place(self, address: &str) {
+        if !self.panels.is_news(0, address) {
+            return;
+        }
+        let place = Place::of_link(address, &browser::origin());
+        if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
+            self.open_other(Source::Address { url }, place.label(), None);
+        }
+    }
+
+    fn open_other(self, source: Source, name: String, file: Option<&Blob>) {
+        self.panels.compare.set(None);
+        self.panels.other_raster.set(None);
+        self.panels.other.set(Beside::Loading { name });
+        self.client
+            .with_value(|client| client.open_other(source, file));
+    }
+}
