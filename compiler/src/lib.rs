@@ -121,11 +121,11 @@ fn attempt(
     check_transfers(&program, &transfers, options.limits.transfers_per_tile)?;
     let first = options.tile_mapping.clone();
     let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
-    let mut device = Device::new(first, &arena, options);
+    let mut device = Device::new(&first, &arena, options);
     let mut schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
     let mappings = stage.run("map", || mappings(&program, &plan, &transfers, options));
     for mapping in mappings {
-        let other = Device::new(mapping, &arena, options);
+        let other = Device::new(&mapping, &arena, options);
         let mapped = stage.run("schedule", || other.schedule(&program, &transfers))?;
         if cycles(&program, &transfers, &mapped) < cycles(&program, &transfers, &schedules) {
             (device, schedules) = (other, mapped);
@@ -237,7 +237,7 @@ struct Device {
 }
 
 impl Device {
-    fn new(mapping: Mapping, arena: &Arena, options: &Options) -> Self {
+    fn new(mapping: &Mapping, arena: &Arena, options: &Options) -> Self {
         let rows = arena.rows();
         let guard = runtime::machine::sram::FETCH_GUARD_BYTES;
         let range = MemoryRange {
@@ -246,7 +246,7 @@ impl Device {
         };
         Self {
             row_code: vec![range; mapping.len()],
-            topology: mapping::topology(&mapping),
+            topology: mapping::topology(mapping),
             items: options.items,
         }
     }

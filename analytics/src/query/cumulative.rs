@@ -124,8 +124,8 @@ impl Columns {
 
     fn add_work(&mut self, end: u64, useful: Work, physical: Work) {
         let column = self.column(end.saturating_sub(1));
-        self.useful[column] = self.useful[column] + useful;
-        self.physical[column] = self.physical[column] + physical;
+        self.useful[column] += useful;
+        self.physical[column] += physical;
     }
 
     fn finish(self) -> Vec<CumulativePoint> {
@@ -137,9 +137,9 @@ impl Columns {
             let width = self.edges[column + 1] - self.edges[column];
             let whole = u64::try_from(covering).unwrap_or(0) * width;
             point.at = self.edges[column + 1];
-            point.measured = point.measured + Cycles::new(self.inside[column] + whole);
-            point.useful = point.useful + self.useful[column];
-            point.physical = point.physical + self.physical[column];
+            point.measured += Cycles::new(self.inside[column] + whole);
+            point.useful += self.useful[column];
+            point.physical += self.physical[column];
             points.push(point);
         }
         points

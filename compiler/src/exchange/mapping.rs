@@ -143,7 +143,7 @@ impl Scorer {
         let mut total = MappingScore::default();
         let mut changed: Vec<(usize, i64)> = Vec::new();
         for phase in &self.phases {
-            let (busiest, squares) = phase.best(&partner, &mut changed);
+            let (busiest, squares) = phase.best(partner, &mut changed);
             total.busiest += phase.runs * busiest;
             total.pressure += u128::from(phase.runs) * squares;
         }

@@ -184,7 +184,7 @@ fn sums(scene: &mut Scene, view: &MemoryView<'_>, map: Rect) {
     );
     let bottom = frame.y + SUMS + 9.0;
     scene.text((map.x, bottom), Anchor::Start, "item 0", palette.muted);
-    let last = format!("{}", text::count(count as u64));
+    let last = text::count(count as u64).to_string();
     scene.text(
         (map.x + map.width, bottom),
         Anchor::End,

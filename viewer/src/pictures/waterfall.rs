@@ -233,25 +233,25 @@ mod tests {
         };
         let mut surface = RecordingSurface::default();
         paint(&scene(&view), &mut surface);
-        expect![[r##"
+        expect![[r#"
             clear
-            fill 44.0,34.0 400.0x200.0 #ffffffff
-            fill 44.0,34.0 1.0x200.0 #d5dae06e
-            text 48.0,24.0 Start #5c6873ff "100"
-            fill 244.0,34.0 1.0x200.0 #d5dae06e
-            text 248.0,24.0 Start #5c6873ff "200"
-            fill 44.0,34.0 20.0x29.0 #eccf8fff
-            fill 64.0,34.0 40.0x29.0 #3f83b8ff
-            fill 104.0,34.0 120.0x29.0 #8a8f98ff
-            fill 224.0,34.0 20.0x29.0 #dbdee3ff
-            fill 164.0,60.0 80.0x3.0 #1d2630aa
-            fill 44.0,64.0 400.0x30.0 #0b5cad24
-            fill 244.0,64.0 20.0x29.0 #eccf8fff
-            fill 264.0,64.0 40.0x29.0 #3f83b8ff
-            fill 304.0,64.0 120.0x29.0 #8a8f98ff
-            fill 424.0,64.0 20.0x29.0 #dbdee3ff
-            fill 364.0,90.0 80.0x3.0 #1d2630aa
-        "##]]
+            fill 44.0,46.0 400.0x200.0 #ffffffff
+            fill 44.0,46.0 1.0x200.0 #d5dae06e
+            text 48.0,36.0 Start #5c6873ff "100"
+            fill 244.0,46.0 1.0x200.0 #d5dae06e
+            text 248.0,36.0 Start #5c6873ff "200"
+            fill 44.0,46.0 20.0x29.0 #eccf8fff
+            fill 64.0,46.0 40.0x29.0 #3f83b8ff
+            fill 104.0,46.0 120.0x29.0 #8a8f98ff
+            fill 224.0,46.0 20.0x29.0 #dbdee3ff
+            fill 164.0,72.0 80.0x3.0 #1d2630aa
+            fill 44.0,76.0 400.0x30.0 #0b5cad24
+            fill 244.0,76.0 20.0x29.0 #eccf8fff
+            fill 264.0,76.0 40.0x29.0 #3f83b8ff
+            fill 304.0,76.0 120.0x29.0 #8a8f98ff
+            fill 424.0,76.0 20.0x29.0 #dbdee3ff
+            fill 364.0,102.0 80.0x3.0 #1d2630aa
+        "#]]
         .assert_eq(&surface.log);
     }
 

@@ -45,9 +45,10 @@ pub(crate) struct PanelAnswers {
 }
 
 /// How far something that is opened beside the profile is.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Beside<T> {
     /// There is none.
+    #[default]
     Nothing,
     /// It is being read.
     Loading {
@@ -68,12 +69,6 @@ pub(crate) enum Beside<T> {
         /// Why it was not.
         failure: Failure,
     },
-}
-
-impl<T> Default for Beside<T> {
-    fn default() -> Self {
-        Self::Nothing
-    }
 }
 
 impl<T> Beside<T> {
@@ -144,6 +139,11 @@ impl PanelAnswers {
             before.as_deref() != Some(address)
         });
         news.unwrap_or_default()
+    }
+
+    /// A file of this computer takes the place of the address that was opened as `which`.
+    pub(crate) fn forget_address(self, which: usize) {
+        self.opened.update_value(|opened| opened[which] = None);
     }
 
     /// The second profile is open, or is not.

@@ -13,6 +13,7 @@ use crate::load::place::Place;
 impl App {
     /// Opens a package of this computer beside the open profile.
     pub(crate) fn open_package_file(self, file: &File) {
+        self.panels.forget_address(1);
         self.change_view(|view| {
             view.panels.package = None;
             view.lower = Lower::Memory;
@@ -50,6 +51,7 @@ impl App {
 
     /// Opens a file of this computer beside the open profile, to compare the two.
     pub(crate) fn open_other_file(self, file: &File) {
+        self.panels.forget_address(0);
         self.change_view(|view| {
             view.panels.compare = None;
             view.lower = Lower::Compare;

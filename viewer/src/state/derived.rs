@@ -42,18 +42,7 @@ impl Derived {
                     .map(|it| app.view.with(|view| viewport(view, it)))
             })
         });
-        let rows = Memo::new(move |_| app.view.with(|view| view.rows));
-        let groups = Memo::new(move |_| {
-            let rows = rows.get();
-            app.rows.get().filter(|it| it.by == rows)
-        });
-        let plot = Memo::new(move |_| {
-            let viewport = viewport.get()?;
-            Some(match groups.get() {
-                Some(groups) => of_groups(&viewport, groups.names.len()),
-                None => viewport,
-            })
-        });
+        let (groups, plot) = of_rows(app, viewport);
         let selected = Memo::new(move |_| {
             app.load.with(|load| {
                 let summary = load.summary()?;
@@ -130,6 +119,26 @@ pub(crate) fn viewport(view: &ViewState, summary: &Summary) -> Viewport {
         Some(tiles) => placed.with_tiles(&tiles),
         None => placed,
     }
+}
+
+/// The groups that rows stand for, and what the timeline shows of them.
+fn of_rows(
+    app: App,
+    viewport: Memo<Option<Viewport>>,
+) -> (Memo<Option<Arc<RowsAnswer>>>, Memo<Option<Viewport>>) {
+    let rows = Memo::new(move |_| app.view.with(|view| view.rows));
+    let groups = Memo::new(move |_| {
+        let rows = rows.get();
+        app.rows.get().filter(|it| it.by == rows)
+    });
+    let plot = Memo::new(move |_| {
+        let viewport = viewport.get()?;
+        Some(match groups.get() {
+            Some(groups) => of_groups(&viewport, groups.names.len()),
+            None => viewport,
+        })
+    });
+    (groups, plot)
 }
 
 /// The same cycles, with `count` groups for rows.

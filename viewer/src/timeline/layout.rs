@@ -532,27 +532,27 @@ mod tests {
         drawn(
             &plot_of(&viewport, &[Some(picture())]),
             &expect![[r#"
-            clear
-            fill 44.0,34.0 400.0x100.0 #ffffffff
-            image 7 400x4 over 44.0,34.0 400.0x100.0 clip 44.0,34.0 400.0x100.0
-            fill 44.0,28.0 1.0x106.0 #d5dae06e
-            text 48.0,8.0 Start #1d2630ff "0"
-            text 48.0,22.0 Start #5c6873ff "0.000 µs"
-            fill 244.0,28.0 1.0x106.0 #d5dae06e
-            text 248.0,8.0 Start #1d2630ff "500"
-            text 248.0,22.0 Start #5c6873ff "0.500 µs"
-            text 2.0,8.0 Start #5c6873ff "cycles"
-            fill 44.0,33.0 400.0x1.0 #d5dae0ff
-            fill 40.0,34.0 4.0x1.0 #d5dae0ff
-            text 37.0,45.0 End #5c6873ff "10"
-            fill 40.0,59.0 4.0x1.0 #d5dae0ff
-            text 37.0,70.0 End #5c6873ff "11"
-            fill 40.0,84.0 4.0x1.0 #d5dae0ff
-            text 37.0,95.0 End #5c6873ff "12"
-            fill 40.0,109.0 4.0x1.0 #d5dae0ff
-            text 37.0,120.0 End #5c6873ff "13"
-            text 2.0,22.0 Start #5c6873ff "tile"
-        "#]],
+                clear
+                fill 44.0,46.0 400.0x100.0 #ffffffff
+                image 7 400x4 over 44.0,46.0 400.0x100.0 clip 44.0,46.0 400.0x100.0
+                fill 44.0,40.0 1.0x106.0 #d5dae06e
+                text 48.0,8.0 Start #1d2630ff "0"
+                text 48.0,22.0 Start #5c6873ff "0.000 µs"
+                fill 244.0,40.0 1.0x106.0 #d5dae06e
+                text 248.0,8.0 Start #1d2630ff "500"
+                text 248.0,22.0 Start #5c6873ff "0.500 µs"
+                text 2.0,8.0 Start #5c6873ff "cycles"
+                fill 44.0,45.0 400.0x1.0 #d5dae0ff
+                fill 40.0,46.0 4.0x1.0 #d5dae0ff
+                text 37.0,57.0 End #5c6873ff "10"
+                fill 40.0,71.0 4.0x1.0 #d5dae0ff
+                text 37.0,82.0 End #5c6873ff "11"
+                fill 40.0,96.0 4.0x1.0 #d5dae0ff
+                text 37.0,107.0 End #5c6873ff "12"
+                fill 40.0,121.0 4.0x1.0 #d5dae0ff
+                text 37.0,132.0 End #5c6873ff "13"
+                text 2.0,22.0 Start #5c6873ff "tile"
+            "#]],
         );
     }
 
@@ -594,12 +594,12 @@ mod tests {
         drawn(
             &scene,
             &expect![[r#"
-            clear
-            fill 244.0,34.0 1.0x100.0 #6cb6ff96
-            fill 44.0,84.0 400.0x1.0 #6cb6ff96
-            fill 228.5,0.0 31.0x16.0 #6cb6ffff
-            text 244.0,8.0 Middle #1b2128ff "500"
-        "#]],
+                clear
+                fill 244.0,46.0 1.0x100.0 #6cb6ff96
+                fill 44.0,84.0 400.0x1.0 #6cb6ff96
+                fill 228.5,0.0 31.0x16.0 #6cb6ffff
+                text 244.0,8.0 Middle #1b2128ff "500"
+            "#]],
         );
     }
 

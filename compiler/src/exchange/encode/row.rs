@@ -145,7 +145,7 @@ impl Row {
 
     /// The words of the row, return included, and which of them change from run to run of a
     /// repeated exchange: position, and what is added modulo 2^32.
-    pub(super) fn words(&self) -> (Vec<u32>, Vec<(u32, u32)>) {
+    pub(super) fn words(&self) -> WordsAndSteps {
         let mut words = Vec::with_capacity(self.words + 1);
         let mut steps = Vec::new();
         for piece in &self.pieces {
@@ -365,8 +365,11 @@ fn split(controls: &[Control], last: u32) -> (&[Control], &[Control]) {
     controls.split_at(controls.partition_point(|control| control.event <= last))
 }
 
+/// Words of a row, and which of them change from run to run: position, and what is added.
+type WordsAndSteps = (Vec<u32>, Vec<(u32, u32)>);
+
 /// The words of a tile's row, as [`Row::words`] gives them.
-pub(super) fn encode(timeline: &Timeline) -> Result<(Vec<u32>, Vec<(u32, u32)>), Unalignable> {
+pub(super) fn encode(timeline: &Timeline) -> Result<WordsAndSteps, Unalignable> {
     let mut row = Row::default();
     row.encode(timeline, Unchanged::default())?;
     Ok(row.words())
