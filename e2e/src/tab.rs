@@ -191,7 +191,11 @@ impl Tab {
             return;
         }
         let state: Result<String, _> = self
-            .try_eval("document.body.dataset.state + '\\n' + document.body.innerText")
+            .try_eval(
+                "document.body.dataset.state + ' ' + [...document.querySelectorAll('[data-state]')] \
+                 .map((it) => `${it.dataset.testid}: ${it.dataset.state}`).join(', ') + '\\n' + \
+                 document.body.innerText",
+            )
             .await;
         self.collect_problems();
         panic!(

@@ -100,8 +100,8 @@ pub struct Raster {
     pub from_overview: bool,
 }
 
-/// The cells of `viewport`, exactly; from the file's overview where samples that it touches were not
-/// loaded.
+/// The cells of `viewport`, exactly; from the file's overview where samples that it touches were
+/// not loaded.
 ///
 /// # Errors
 /// Where a chunk that the viewport touches cannot be decoded.

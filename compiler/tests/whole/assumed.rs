@@ -14,7 +14,7 @@ fn a_merge_in_one_pass_is_planned_where_assumed_kernels_are_allowed() {
         tokens: 160,
         width: 288,
         heads: 4,
-        ..WorkloadExtents::published(96)
+        ..WorkloadExtents::published(48)
     };
     let (workload, mut options) = named("siglip-attention-benchmark", &extents, Replicated);
     let plain = compiled(&workload.graph, &options);

@@ -54,7 +54,7 @@ async fn bytes_of_exchanges_and_of_tiles_add_up() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_without_transfers_says_so() {
-    let (_stack, mut viewer) = exchange_of(&demo().profile).await;
+    let (_stack, mut viewer) = exchange_of(&crate::overview::profile(40_000)).await;
     let said = viewer.text("traffic-described").await;
     assert!(said.starts_with("0 of "), "{said}");
     let rows = viewer.list("exchange-table").await;

@@ -101,20 +101,29 @@ fn printed(profile: &str, words: &Words) -> String {
 /// the worker answers and as the server does.
 const WORKER: &str = r"(async () => {
     const module = await WebAssembly.compileStreaming(fetch('/viewer_bg.wasm'));
-    const worker = new Worker('/worker.js', { type: 'module' });
-    const waiting = new Map();
-    worker.onmessage = ({ data }) => {
-        if (data.fatal) throw new Error(data.fatal);
-        const answer = JSON.parse(data[1]);
-        if (answer.Progress) return;
-        waiting.get(data[0])(answer);
+    const start = () => {
+        const worker = new Worker('/worker.js', { type: 'module' });
+        const waiting = new Map();
+        worker.onmessage = ({ data }) => {
+            if (data.fatal) throw new Error(data.fatal);
+            const answer = JSON.parse(data[1]);
+            if (answer.Progress || answer.Early) return;
+            waiting.get(data[0])(answer, data[2]);
+        };
+        worker.postMessage(module);
+        return (id, request, ...more) => new Promise((done) => {
+            waiting.set(id, (answer, columnar) => done(columnar ? [answer, columnar] : answer));
+            worker.postMessage([id, JSON.stringify(request), ...more]);
+        });
     };
-    const post = (id, request) => new Promise((done) => {
-        waiting.set(id, done);
-        worker.postMessage([id, JSON.stringify(request)]);
-    });
-    worker.postMessage(module);
-    const opened = await post(1, { Open: { Address: { url: URL_HERE } } });
+    let post = start();
+    let opened = await post(1, { Open: { Address: { url: URL_HERE } } });
+    if (opened[0]?.Converted) {
+        // Another form of file: what it became is opened in a worker of its own, as the page does.
+        const { bytes } = opened[0].Converted;
+        post = start();
+        opened = await post(1, { Open: { Converted: { name: 'grid', bytes } } }, opened[1]);
+    }
     if (!opened.Opened) return JSON.stringify(opened);
     window.ask = async (list) => {
         const texts = [];

@@ -17,8 +17,9 @@ const BRIDGE: u64 = 64 * 1024;
 /// A question about a part reads up to this many bytes by itself; a larger part shows the overview
 /// until somebody asks for all samples.
 const PART_MAX: u64 = 24 * 1024 * 1024;
-/// The same for what only adorns a picture.
-const RULER_MAX: u64 = 1024 * 1024;
+/// The same for what only adorns a picture, and that many reads: the samples of one tile lie all over
+/// a file.
+const RULER_MAX: (u64, usize) = (1024 * 1024, 2);
 
 /// What must be here before a question has its exact answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,11 +90,23 @@ impl Needs {
 /// Whether a question that has an early answer may read these pages by itself.
 pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
     let bytes: u64 = missing.iter().map(|range| range.len()).sum();
-    let most = match request {
-        Request::Ruler(_) => RULER_MAX,
-        _ => PART_MAX,
-    };
-    bytes <= most
+    match request {
+        Request::Ruler(_) => bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1,
+        _ => bytes <= PART_MAX,
+    }
+}
+
+/// How many reads bring `missing`, counted to one beyond `most`.
+fn reads(mut missing: &[ByteRange], most: usize) -> usize {
+    let mut reads = 0;
+    while let Some(piece) = first_piece(missing) {
+        reads += 1;
+        if reads > most {
+            break;
+        }
+        missing = &missing[piece.pages.len()..];
+    }
+    reads
 }
 
 /// One read and the pages in it.
@@ -139,6 +152,9 @@ mod tests {
         assert_eq!(piece.bytes, ByteRange::new(0, 40));
         assert_eq!(piece.pages, near[..3]);
         assert_eq!(first_piece(&[]), None);
+        assert_eq!(reads(&near, 9), 2);
+        let far = (0..100).map(|at| ByteRange::new(at * BRIDGE * 3, at * BRIDGE * 3 + 1));
+        assert_eq!(reads(&far.collect::<Vec<_>>(), 4), 5, "counted no further");
     }
 
     #[test]

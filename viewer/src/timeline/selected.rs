@@ -5,6 +5,7 @@ use analytics::units::Cycles;
 use leptos::prelude::*;
 
 use super::pointer::show;
+use super::viewport::Viewport;
 use crate::engine::protocol::Request;
 use crate::engine::spent::SpentAsked;
 use crate::panels::in_view::{HEADINGS, heading, row_view};
@@ -18,6 +19,19 @@ pub(crate) fn Selected() -> impl IntoView {
     let app = use_app();
     let is_some = Memo::new(move |_| app.view.with(|view| view.selection.is_some()));
     view! { <Show when=move || is_some.get()><Figures/></Show> }
+}
+
+/// Cycles, time and tiles of a part.
+fn extent(part: &Viewport, clock_hz: u64) -> String {
+    let length = Cycles::new(part.span.len());
+    format!(
+        "{} – {} · {} cycles · {} · {} tiles",
+        text::count(part.span.from),
+        text::count(part.span.to),
+        text::cycles(length),
+        text::time(length, clock_hz),
+        text::count(u64::from(part.tiles.end - part.tiles.start)),
+    )
 }
 
 #[component]
@@ -49,17 +63,8 @@ fn Figures() -> impl IntoView {
         }
     };
     let said = move || {
-        let part = part.get()?;
-        let length = Cycles::new(part.span.len());
         let clock_hz = app.load.with(|load| load.summary().map(|it| it.clock_hz))?;
-        Some(format!(
-            "{} – {} · {} cycles · {} · {} tiles",
-            text::count(part.span.from),
-            text::count(part.span.to),
-            text::cycles(length),
-            text::time(length, clock_hz),
-            text::count(u64::from(part.tiles.end - part.tiles.start)),
-        ))
+        Some(extent(&part.get()?, clock_hz))
     };
     let rows = move || {
         let rows = app
