@@ -37,7 +37,8 @@ fn partly_read(bytes: &[u8]) -> ProfileReport {
 }
 
 fn cut(bytes: &[u8], range: ByteRange) -> Vec<u8> {
-    bytes[range.start as usize..range.end as usize].to_vec()
+    let at = |byte: u64| usize::try_from(byte).expect("a file in memory");
+    bytes[at(range.start)..at(range.end)].to_vec()
 }
 
 fn supply(report: &mut ProfileReport, bytes: &[u8], ranges: &[ByteRange]) {

@@ -34,6 +34,9 @@ struct Message {
     words: u64,
 }
 
+/// One way to order spans by their start.
+type Sort = fn(&mut [Span]);
+
 /// The moves of the largest exchange, with the tile of each buffer.
 fn largest_exchange() -> (Vec<Move>, Vec<u16>) {
     let name = "siglip-attention-benchmark";
@@ -88,7 +91,7 @@ fn sorts(criterion: &mut Criterion, moves: &[Move]) {
         sorted.sort_unstable_by_key(|span| span.start);
         group.throughput(Throughput::Elements(listed.len() as u64));
         for (order, input) in [("listed", &listed), ("sorted", &sorted)] {
-            let sorts: [(&str, fn(&mut [Span])); 3] = [
+            let sorts: [(&str, Sort); 3] = [
                 ("radix", |spans| radsort::sort_by_key(spans, |s| s.start)),
                 ("comparison", |spans| {
                     spans.sort_unstable_by_key(|s| s.start)

@@ -110,7 +110,7 @@ fn path(file: &Path) -> &str {
 
 async fn open(file: &Path) -> Round {
     let stack = Stack::start().await;
-    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    let viewer = Viewer::landing(&stack.url("/")).await;
     let watch = format!(
         "window.bench = new Promise((done) => addEventListener('drop', () => {{ \
          const start = performance.now(); const wanted = 3; {LOOK} }}, \

@@ -192,8 +192,9 @@ impl Tab {
         }
         let state: Result<String, _> = self
             .try_eval(
-                "document.body.dataset.state + ' ' + [...document.querySelectorAll('[data-state]')] \
-                 .map((it) => `${it.dataset.testid}: ${it.dataset.state}`).join(', ') + '\\n' + \
+                "document.body.dataset.state + ' ' + \
+                 [...document.querySelectorAll('[data-state]')] \
+                 .map(({ dataset: it }) => `${it.testid}: ${it.state}`).join(', ') + '\\n' + \
                  document.body.innerText",
             )
             .await;

@@ -17,8 +17,8 @@ const BRIDGE: u64 = 64 * 1024;
 /// A question about a part reads up to this many bytes by itself; a larger part shows the overview
 /// until somebody asks for all samples.
 const PART_MAX: u64 = 24 * 1024 * 1024;
-/// The same for what only adorns a picture, and that many reads: the samples of one tile lie all over
-/// a file.
+/// The same for what only adorns a picture, and that many reads: the samples of one tile lie all
+/// over a file.
 const RULER_MAX: (u64, usize) = (1024 * 1024, 2);
 
 /// What must be here before a question has its exact answer.

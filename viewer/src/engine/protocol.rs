@@ -242,7 +242,8 @@ pub(crate) struct Summary {
     pub(crate) truncated_at: Option<u64>,
     /// Whether a 32-bit counter of some tile passed its end during the run.
     pub(crate) wrapped: bool,
-    /// Whether samples are still to be read: figures are the file's own sums, pictures its overview.
+    /// Whether samples are still to be read: figures are the file's own sums, pictures its
+    /// overview.
     pub(crate) is_partial: bool,
     /// Row schema version of the file, 0 for the columnar format.
     pub(crate) row_version: u32,

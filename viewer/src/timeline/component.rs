@@ -183,6 +183,9 @@ fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
     let last = StoredValue::new(None::<(u32, f64)>);
     Effect::new(move |_| {
         let Some(raster) = app.raster.get() else {
+            // Another profile is shown: nothing that is kept is about it.
+            whole.set(None);
+            last.set_value(None);
             return;
         };
         if !raster.from_overview {
@@ -201,12 +204,12 @@ fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
         pending.set_value(None);
         app.turn.track();
         let Some(asked) = asked.get() else { return };
-        let kept = whole.get_untracked();
+        let kept = whole
+            .get_untracked()
+            .filter(|_| app.raster.with_untracked(Option::is_some));
         let kept = kept.filter(|it| it.asked == asked && !it.from_overview);
-        if let Some(kept) = kept {
-            if app.raster.with_untracked(Option::is_some) {
-                app.raster.set(Some(kept));
-            }
+        if kept.is_some() {
+            app.raster.set(kept);
             return;
         }
         let (cost, part) = match last.get_value() {
