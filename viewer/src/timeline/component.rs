@@ -181,6 +181,8 @@ fn ask_rows(app: App) {
 fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
     let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
     let last = StoredValue::new(None::<(u32, f64)>);
+    // What was asked for last; nothing where kept cells were enough.
+    let sent = StoredValue::new(None::<RasterAsked>);
     Effect::new(move |_| {
         let Some(raster) = app.raster.get() else {
             // Another profile is shown: nothing that is kept is about it.
@@ -196,7 +198,13 @@ fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
         let asked = asked.get_untracked();
         let kept = kept.filter(|it| Some(it.asked) == asked && it.asked != raster.asked);
         if kept.is_some() {
-            app.raster.set(kept);
+            return app.raster.set(kept);
+        }
+        // It may have taken the place of kept cells that were enough.
+        if let Some(asked) = asked.filter(|it| *it != raster.asked && sent.get_value() != Some(*it))
+        {
+            sent.set_value(Some(asked));
+            app.ask(Request::Raster(asked));
         }
     });
     Effect::new(move |_| {
@@ -208,9 +216,9 @@ fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
             .get_untracked()
             .filter(|_| app.raster.with_untracked(Option::is_some));
         let kept = kept.filter(|it| it.asked == asked && !it.from_overview);
+        sent.set_value(kept.is_none().then_some(asked));
         if kept.is_some() {
-            app.raster.set(kept);
-            return;
+            return app.raster.set(kept);
         }
         let (cost, part) = match last.get_value() {
             Some((cost, area)) => (Some(cost), asked.area() / area.max(1.0)),
