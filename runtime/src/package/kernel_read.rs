@@ -1,11 +1,12 @@
 //! Kernel calls from their wire form.
 
+use analytics::memory::package_capnp as schema;
+
 use super::PackageError;
 use super::kernel::{
     Add, BiasGelu, Cast, CopyRows, Gelu, Gemm, KernelSpec, LayerNorm, LayerNormApply,
     LayerNormMoments, MemoryClass, Merge, MergeAll, Order, Output, Rearrange, Scalar, Softmax,
 };
-use super::package_capnp as schema;
 use super::read::Read;
 
 pub(super) fn kernel(kernel: schema::call_template::kernel::Reader<'_>) -> Read<KernelSpec> {

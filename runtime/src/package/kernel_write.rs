@@ -1,10 +1,11 @@
 //! Kernel calls to their wire form.
 
+use analytics::memory::package_capnp as schema;
+
 use super::kernel::{
     Cast, Gemm, KernelSpec, LayerNorm, MemoryClass, Merge, MergeAll, Order, Output, Rearrange,
     Softmax,
 };
-use super::package_capnp as schema;
 
 type Kernel<'a> = schema::call_template::kernel::Builder<'a>;
 

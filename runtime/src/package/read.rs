@@ -1,5 +1,6 @@
 //! Bytes to a package. Every count is bounded by the bytes that carry it or by a limit by name.
 
+use analytics::memory::package_capnp as schema;
 use analytics::profile::WorkEstimate;
 use analytics::units::{PhysicalTile, TileId, Work};
 use capnp::message::ReaderOptions;
@@ -12,7 +13,6 @@ use super::model::{
     Exchange, Fill, Manifest, MemoryRange, Package, ScheduleItem, SourceStep, Target, Tensor,
     TensorRole,
 };
-use super::package_capnp as schema;
 use super::read_tile::tile;
 use super::text::Texts;
 use super::{FORMAT_MAJOR, MAGIC, MAX_DESTINATIONS, PackageError};

@@ -1,11 +1,12 @@
 //! The program of one tile from its columns.
 
+use analytics::memory::package_capnp as schema;
+
 use super::PackageError;
 use super::column::decode_as;
 use super::model::{
     Call, CallTemplate, MemoryRange, OperandStep, RowEntry, RowPatch, Segment, TileProgram,
 };
-use super::package_capnp as schema;
 use super::read::Read;
 use crate::kernels;
 

@@ -1,5 +1,6 @@
 //! A package to its bytes.
 
+use analytics::memory::package_capnp as schema;
 use capnp::message::{Builder, HeapAllocator};
 
 use super::column::encode;
@@ -9,7 +10,6 @@ use super::model::{
     Allocation, CallTemplate, Delivery, Exchange, Fill, Manifest, Package, ScheduleItem, Target,
     Tensor, TileProgram,
 };
-use super::package_capnp as schema;
 use super::text::Interner;
 use super::{DType, FORMAT_MAJOR, FORMAT_MINOR, MAGIC, PackageError, TensorRole};
 
