@@ -1,4 +1,5 @@
-//! Answers from a report in memory: the only place that puts the page's questions to `analytics`.
+//! Answers from a report in memory to the questions of timeline and table; each panel's are in a
+//! module of its own.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -313,13 +314,7 @@ fn describe(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> HitAnswer
 
 fn facts(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> Vec<Fact> {
     let mut facts = Vec::with_capacity(12);
-    let mut push = |id: &str, label: &str, text: String| {
-        facts.push(Fact {
-            id: id.to_owned(),
-            label: label.to_owned(),
-            text,
-        });
-    };
+    let mut push = |id: &str, label: &str, text: String| facts.push(Fact::new(id, label, text));
     push("tile", "Physical tile", sample.tile.to_string());
     push("kind", "Kind", sample.kind.name().to_owned());
     if !sample.operation.is_empty() {

@@ -129,11 +129,6 @@ fn fill(answer: &mut CompareAnswer, found: &ProfileDiff) {
 }
 
 fn facts(found: &ProfileDiff, section: &Section) -> Vec<Fact> {
-    let fact = |id: &str, label: &str, text: String| Fact {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        text,
-    };
     let side = |it: &Side| cycles_with_time(it.run, it.clock_hz);
     let (before, after) = (found.before.run, found.after.run);
     let delta = Change::delta(before, after);
@@ -150,11 +145,11 @@ fn facts(found: &ProfileDiff, section: &Section) -> Vec<Fact> {
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
     vec![
-        fact("before", "Compared with", side(&found.before)),
-        fact("after", "This profile", side(&found.after)),
-        fact("run", "The run is", change),
-        fact("counts", "Rows", counts.join(", ")),
-        fact(
+        Fact::new("before", "Compared with", side(&found.before)),
+        Fact::new("after", "This profile", side(&found.after)),
+        Fact::new("run", "The run is", change),
+        Fact::new("counts", "Rows", counts.join(", ")),
+        Fact::new(
             "noise",
             "Noise",
             format!("{} cycles", text::count(found.noise)),

@@ -49,19 +49,15 @@ pub(crate) struct Held {
 }
 
 /// A question whose samples are not all here.
-struct Waiting {
-    id: u64,
-    request: Request,
-    /// Whether its pages are read for its sake.
-    drives: bool,
-}
-
-/// A question that can be answered.
-pub(crate) struct Ripe {
+pub(crate) struct Waiting {
     /// Its number.
     pub(crate) id: u64,
     /// What was asked.
     pub(crate) request: Request,
+    /// Whether it has an early answer, with which it may be left.
+    pub(crate) has_early: bool,
+    /// Whether its pages are read for its sake.
+    pub(crate) drives: bool,
 }
 
 impl Held {
@@ -105,13 +101,9 @@ impl Held {
         Needs::of(request).missing(&self.report.borrow())
     }
 
-    /// Keeps a question for later; with `drives`, its pages are read first.
-    pub(crate) fn wait(&self, id: u64, request: Request, drives: bool) {
-        self.waiting.borrow_mut().push(Waiting {
-            id,
-            request,
-            drives,
-        });
+    /// Keeps a question for later; the pages of one that drives are read first.
+    pub(crate) fn wait(&self, question: Waiting) {
+        self.waiting.borrow_mut().push(question);
     }
 
     /// What to read next; `None` where nobody needs more.
@@ -156,38 +148,25 @@ impl Held {
         }
     }
 
-    /// The questions that wait for nothing more, in the order they were asked.
-    pub(crate) fn ripe(&self) -> Vec<Ripe> {
+    /// Takes away the questions that wait for nothing more, in the order they were asked.
+    pub(crate) fn ripe(&self) -> Vec<Waiting> {
         let report = self.report.borrow();
-        let mut ripe = Vec::new();
-        let mut waiting = self.waiting.borrow_mut();
-        let all = std::mem::take(&mut *waiting);
-        for it in all {
-            if Needs::of(&it.request).missing(&report).is_empty() {
-                ripe.push(Ripe {
-                    id: it.id,
-                    request: it.request,
-                });
-            } else {
-                waiting.push(it);
-            }
-        }
-        ripe
+        self.take_waiting(|it| Needs::of(&it.request).missing(&report).is_empty())
     }
 
     /// Takes away the questions that wait for reading, which will not go on. Those with an early
-    /// answer stay: they may be answered yet.
-    pub(crate) fn give_up_waiting(&self, has_early: impl Fn(&Request) -> bool) -> Vec<Ripe> {
+    /// answer stay, unless `with_early`: they may be answered yet.
+    pub(crate) fn give_up_waiting(&self, with_early: bool) -> Vec<Waiting> {
+        self.take_waiting(|it| with_early || !it.has_early)
+    }
+
+    fn take_waiting(&self, is_taken: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
         let mut waiting = self.waiting.borrow_mut();
-        let (stay, go) = std::mem::take(&mut *waiting)
+        let (taken, stay) = std::mem::take(&mut *waiting)
             .into_iter()
-            .partition(|it: &Waiting| has_early(&it.request));
+            .partition(|it| is_taken(it));
         *waiting = stay;
-        let ripe = |it: Waiting| Ripe {
-            id: it.id,
-            request: it.request,
-        };
-        go.into_iter().map(ripe).collect()
+        taken
     }
 }
 

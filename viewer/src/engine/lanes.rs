@@ -108,6 +108,8 @@ struct LaneState {
     in_flight: Option<u64>,
     /// Whether the question in flight has its early answer.
     has_early: bool,
+    /// Whether nobody wants the answer to the question in flight any more.
+    is_void: bool,
     waiting: Option<Request>,
 }
 
@@ -141,21 +143,30 @@ impl Lanes {
         self.send(lane, request)
     }
 
-    /// Takes note of an answer. `None` where the question is void: drop the answer.
+    /// Nobody wants what was asked in a lane any more: what waits is forgotten, and the answer to
+    /// what is in flight frees the lane without counting.
+    pub(crate) fn void(&mut self, lane: Lane) {
+        let state = &mut self.lanes[lane as usize];
+        state.waiting = None;
+        state.is_void = true;
+    }
+
+    /// Takes note of an answer. `None` where its question no longer holds the lane: drop it.
     pub(crate) fn answered(&mut self, id: u64, which: Which) -> Option<Answered> {
         let index = self
             .lanes
             .iter()
             .position(|lane| lane.in_flight == Some(id))?;
         let state = &mut self.lanes[index];
+        let counts = !state.is_void;
         match which {
-            Which::Progress => return Some(Answered { next: None }),
+            Which::Progress => return Some(Answered { next: None, counts }),
             Which::Early => state.has_early = true,
             Which::Last => state.in_flight = None,
         }
         let waiting = state.waiting.take();
         let next = waiting.map(|request| self.send(Lane::of(&request), request));
-        Some(Answered { next })
+        Some(Answered { next, counts })
     }
 
     fn send(&mut self, lane: Lane, request: Request) -> Numbered {
@@ -163,6 +174,7 @@ impl Lanes {
         let state = &mut self.lanes[lane as usize];
         state.in_flight = Some(self.next_id);
         state.has_early = false;
+        state.is_void = false;
         Numbered {
             id: self.next_id,
             request,
@@ -181,9 +193,11 @@ pub(crate) enum Which {
     Last,
 }
 
-/// What follows from an answer that counts.
+/// What follows from an answer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answered {
+    /// Whether somebody still wants it.
+    pub(crate) counts: bool,
     /// The question to send now.
     pub(crate) next: Option<Numbered>,
 }
@@ -222,7 +236,10 @@ mod tests {
         assert_eq!(next.request, hit(3));
         assert_eq!(
             lanes.answered(next.id, Which::Last),
-            Some(Answered { next: None })
+            Some(Answered {
+                counts: true,
+                next: None
+            })
         );
         assert_eq!(
             lanes.answered(next.id, Which::Last),
@@ -249,6 +266,41 @@ mod tests {
         assert!(lanes.answered(second.id, Which::Early).is_some());
         let third = lanes.ask(hit(3)).expect("the second has its early answer");
         assert!(lanes.answered(third.id, Which::Last).is_some());
+    }
+
+    #[test]
+    fn a_void_answer_frees_the_lane_and_does_not_count() {
+        let mut lanes = Lanes::default();
+        let first = lanes.ask(hit(1)).expect("the lane is free");
+        assert_eq!(lanes.ask(hit(2)), None);
+        lanes.void(Lane::Hit);
+        let early = lanes.answered(first.id, Which::Early).expect("it is late");
+        assert!(!early.counts && early.next.is_none(), "what waited is gone");
+        let second = lanes.ask(hit(3)).expect("the first has its early answer");
+        assert_eq!(lanes.answered(first.id, Which::Last), None);
+        assert!(
+            lanes
+                .answered(second.id, Which::Last)
+                .is_some_and(|it| it.counts)
+        );
+
+        let third = lanes.ask(hit(4)).expect("the lane is free");
+        lanes.void(Lane::Hit);
+        assert_eq!(lanes.ask(hit(5)), None, "one at a time goes to the worker");
+        let late = lanes
+            .answered(third.id, Which::Last)
+            .expect("it frees the lane");
+        assert!(!late.counts);
+        assert_eq!(late.next.expect("one waits").request, hit(5));
+        lanes.void(Lane::Ruler);
+        let ruler = lanes
+            .ask(Request::Hash)
+            .expect("a free lane has nothing to void");
+        assert!(
+            lanes
+                .answered(ruler.id, Which::Last)
+                .is_some_and(|it| it.counts)
+        );
     }
 
     #[test]

@@ -25,8 +25,6 @@ pub(crate) struct PackageSummary {
     pub(crate) flags: Vec<(String, String)>,
     /// One line an operation.
     pub(crate) plan: Vec<String>,
-    /// Names of the items of the schedule.
-    pub(crate) items: Vec<String>,
     /// Part of each tile's memory that is in use at its fullest moment.
     pub(crate) high_water: Vec<TileShare>,
     /// The same as a table.
@@ -72,8 +70,6 @@ pub(crate) struct Block {
     pub(crate) after: u32,
     /// What it holds.
     pub(crate) label: String,
-    /// Whether it is for 128-bit loads.
-    pub(crate) is_interleaved: bool,
     /// The allocation in one line.
     pub(crate) said: String,
 }
@@ -165,18 +161,9 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
         facts: facts(map, bytes, fullest),
         flags: map.flags.clone(),
         plan: map.plan.clone(),
-        items: map.items.iter().map(|it| it.name.clone()).collect(),
         high_water: high_water.iter().map(share).collect(),
         fullest: fullest.map_or(0, |it| it.tile.get()),
         tiles: tiles.with_bars("peak"),
-    }
-}
-
-fn fact(id: &str, label: &str, text: String) -> Fact {
-    Fact {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        text,
     }
 }
 
@@ -186,25 +173,25 @@ fn facts(
     fullest: Option<&analytics::memory::HighWater>,
 ) -> Vec<Fact> {
     let mut facts = vec![
-        fact("workload", "Workload", map.workload.clone()),
-        fact("machine", "Machine", map.machine.clone()),
-        fact("tiles", "Tiles", text::count(map.physical.len() as u64)),
-        fact(
+        Fact::new("workload", "Workload", map.workload.clone()),
+        Fact::new("machine", "Machine", map.machine.clone()),
+        Fact::new("tiles", "Tiles", text::count(map.physical.len() as u64)),
+        Fact::new(
             "items",
             "Items of the schedule",
             text::count(map.items.len() as u64),
         ),
-        fact(
+        Fact::new(
             "allocations",
             "Allocations",
             text::count(map.allocations.len() as u64),
         ),
-        fact("bytes", "File", format!("{} bytes", text::count(bytes))),
-        fact("compiler", "Compiler", map.compiler.clone()),
+        Fact::new("bytes", "File", format!("{} bytes", text::count(bytes))),
+        Fact::new("compiler", "Compiler", map.compiler.clone()),
     ];
     if let Some(it) = fullest {
         let said = format!("{}: {} bytes", it.tile, text::count(it.bytes));
-        facts.insert(3, fact("fullest", "Fullest tile", said));
+        facts.insert(3, Fact::new("fullest", "Fullest tile", said));
     }
     facts
 }
@@ -222,24 +209,24 @@ pub(crate) fn memory(map: &PackageMap, asked: MemoryAsked) -> MemoryAnswer {
     let top = |it: Option<u32>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:#x}"));
     let name = map.items.get(at as usize).map_or("", |it| it.name.as_str());
     let facts = vec![
-        fact("tile", "Tile", asked.tile.to_string()),
-        fact(
+        Fact::new("tile", "Tile", asked.tile.to_string()),
+        Fact::new(
             "peak",
             "Peak",
             format!("{} bytes · {}", text::count(peak), text::percent(share)),
         ),
-        fact("at", "At item", format!("{at}, {name}")),
-        fact(
+        Fact::new("at", "At item", format!("{at}, {name}")),
+        Fact::new(
             "standard",
             "Standard up to",
             top(class(MemoryClass::Standard)),
         ),
-        fact(
+        Fact::new(
             "interleaved",
             "Interleaved up to",
             top(class(MemoryClass::Interleaved)),
         ),
-        fact(
+        Fact::new(
             "count",
             "Allocations",
             text::count(tile.allocations.len() as u64),
@@ -276,7 +263,6 @@ fn block(map: &PackageMap, it: &Allocation) -> Block {
         first: it.first,
         after: after(map, it),
         label: label.to_owned(),
-        is_interleaved: it.class == MemoryClass::Interleaved,
         said: format!(
             "{label}: {} bytes at {:#x}, {}, items {} to {until}",
             text::count(u64::from(it.bytes)),

@@ -1,7 +1,7 @@
 //! The seam behind which the profile lives: questions go in, view-sized answers come out.
 //!
-//! [`answer`] and [`spent`] answer from a report in memory; nothing else knows the questions of
-//! `analytics`.
+//! [`answer`] answers from a report in memory, with a module for each panel; nothing outside of
+//! here knows the questions of `analytics`.
 //! [`worker`] runs it in a Web Worker, [`worker_client`] speaks to that worker from the page.
 
 pub(crate) mod answer;
@@ -14,6 +14,7 @@ pub(crate) mod lanes;
 pub(crate) mod list;
 pub(crate) mod memory;
 pub(crate) mod needs;
+pub(crate) mod opening;
 pub(crate) mod panel;
 pub(crate) mod phases;
 pub(crate) mod plot;

@@ -33,8 +33,6 @@ pub(crate) struct PhasesAnswer {
     pub(crate) clock: ClockKind,
     /// The run as a whole.
     pub(crate) facts: Vec<Fact>,
-    /// Cycles of the critical path, as [`PhaseBar::parts`].
-    pub(crate) parts: [u64; PARTS],
     /// For the picture, in time order.
     pub(crate) bars: Vec<PhaseBar>,
     /// The same phases as a table.
@@ -80,7 +78,6 @@ pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<Phase
         asked,
         clock: path.clock,
         facts: facts(&found),
-        parts: parts(&path.parts),
         bars: found.phases.iter().map(bar).collect(),
         phases: listed(&found.phases),
         kernels: kernels(&found),
@@ -142,17 +139,12 @@ fn bar(phase: &Phase) -> PhaseBar {
 
 fn facts(found: &PhaseReport) -> Vec<Fact> {
     let path = &found.path;
-    let fact = |id: &str, label: &str, text: String| Fact {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        text,
-    };
     let share = |cycles: u64| text::percent(Cycles::new(cycles).share_of(path.run_cycles()));
     let balanced = path.run_if_balanced();
     let part = |cycles: u64| format!("{} · {}", text::count(cycles), share(cycles));
     vec![
-        fact("run", "Run", cycles_with_time(path.run, path.clock_hz)),
-        fact(
+        Fact::new("run", "Run", cycles_with_time(path.run, path.clock_hz)),
+        Fact::new(
             "balanced",
             "If every phase were balanced",
             format!(
@@ -161,12 +153,12 @@ fn facts(found: &PhaseReport) -> Vec<Fact> {
                 share(balanced)
             ),
         ),
-        fact("compute", "Compute on the path", part(path.parts.compute)),
-        fact("exchange", "Exchange", part(path.parts.exchange)),
-        fact("barrier", "Barriers", part(path.parts.barrier)),
-        fact("idle", "Idle", part(path.parts.idle)),
-        fact("unattributed", "No sample", part(path.parts.unattributed)),
-        fact(
+        Fact::new("compute", "Compute on the path", part(path.parts.compute)),
+        Fact::new("exchange", "Exchange", part(path.parts.exchange)),
+        Fact::new("barrier", "Barriers", part(path.parts.barrier)),
+        Fact::new("idle", "Idle", part(path.parts.idle)),
+        Fact::new("unattributed", "No sample", part(path.parts.unattributed)),
+        Fact::new(
             "waiting",
             "Waiting, all tiles",
             format!("{} tile-cycles", text::count(found.barriers.waiting())),

@@ -90,11 +90,8 @@ fn facts(tiles: &[TileTraffic]) -> Vec<Fact> {
             ),
             None => String::new(),
         };
-        facts.push(Fact {
-            id: id.to_owned(),
-            label: label.to_owned(),
-            text: format!("{} bytes{most}", text::count(bytes(role))),
-        });
+        let text = format!("{} bytes{most}", text::count(bytes(role)));
+        facts.push(Fact::new(id, label, text));
     }
     facts
 }

@@ -37,6 +37,16 @@ pub(crate) enum Source {
     },
 }
 
+impl Source {
+    /// What to call it.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::File { name } | Self::Converted { name, .. } => name,
+            Self::Address { url } => url,
+        }
+    }
+}
+
 /// A question of the page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Request {
@@ -418,6 +428,17 @@ pub(crate) struct Fact {
     pub(crate) label: String,
     /// What it is for this sample.
     pub(crate) text: String,
+}
+
+impl Fact {
+    /// A fact.
+    pub(crate) fn new(id: &str, label: &str, text: String) -> Self {
+        Self {
+            id: id.to_owned(),
+            label: label.to_owned(),
+            text,
+        }
+    }
 }
 
 /// Clocks travel by name.

@@ -61,11 +61,6 @@ pub(crate) fn traffic_json(sources: &Sources<'_>, asked: TrafficAsked) -> Result
 }
 
 fn facts(found: &Totals) -> Vec<Fact> {
-    let fact = |id: &str, label: &str, text: String| Fact {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        text,
-    };
     let sum = |role: Role| {
         found
             .tiles
@@ -80,14 +75,14 @@ fn facts(found: &Totals) -> Vec<Fact> {
         text::count(found.samples)
     );
     vec![
-        fact(
+        Fact::new(
             "exchanges",
             "Exchanges",
             text::count(found.exchanges.len() as u64),
         ),
-        fact("sent", "Sent", bytes(sum(Role::Send))),
-        fact("received", "Landed", bytes(sum(Role::Receive))),
-        fact("described", "Samples with transfers", described),
+        Fact::new("sent", "Sent", bytes(sum(Role::Send))),
+        Fact::new("received", "Landed", bytes(sum(Role::Receive))),
+        Fact::new("described", "Samples with transfers", described),
     ]
 }
 

@@ -7,11 +7,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use analytics::format::{ByteRange, FileKind, OpenMode, OpenStep, Opener, open_bytes, sniff};
+use analytics::format::{ByteRange, FileKind, OpenMode, sniff};
 use analytics::memory::PackageMap;
 use analytics::profile::ProfileReport;
 use js_sys::{Array, Uint8Array};
-use sha2::{Digest as _, Sha256};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::spawn_local;
@@ -19,11 +18,12 @@ use web_sys::{Blob, DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::answer;
 use super::cause::{Cause, Failure};
-use super::convert::{self, Wrap};
+use super::convert;
 use super::envelope::{self, Packed};
-use super::held::{Held, Shared};
+use super::held::{Held, Shared, Waiting};
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
+use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
 use super::panel::Sources;
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
@@ -31,8 +31,6 @@ use crate::timeline::viewport::rounded;
 
 /// Files up to this size are read whole before they are shown: one read costs more than the bytes.
 const SMALL: u64 = 2 * 1024 * 1024;
-/// Longest file that is read into memory here without being asked; WebAssembly ends at 4 GiB.
-const FILE_MAX: u64 = 1024 * 1024 * 1024;
 /// Longest file of an address that is read whole without being asked.
 const ADDRESS_MAX: u64 = 32 * 1024 * 1024;
 
@@ -117,13 +115,18 @@ impl Worker {
         }
         let early = answer::early(&held.report.borrow(), &request);
         let is_small = needs::is_small(&request, &missing);
-        let drives = early.is_none() || is_small;
+        let has_early = early.is_some();
         if let Some(early) = early {
             self.send(id, &Answer::Early(Box::new(early)));
         } else if !is_small {
             held.reads_all.set(true);
         }
-        held.wait(id, request, drives);
+        held.wait(Waiting {
+            id,
+            request,
+            has_early,
+            drives: !has_early || is_small,
+        });
         self.feed(held);
     }
 
@@ -187,21 +190,14 @@ impl Worker {
             held.original = original.dyn_into::<Blob>().ok();
             return Ok(Opened::Profile(Box::new(held)));
         }
-        let name = name_of(&source);
-        let (mut input, mut bytes) = input_of(source, file).await?;
-        let length = bytes;
-        let mut prefix = convert::prefix(&input, bytes).await?;
-        let mut original = None;
-        if let Some(wrap) = Wrap::of(&prefix) {
-            let inside = convert::unwrapped(&input, bytes, wrap).await?;
-            original = match input {
-                Input::File(file) => Some(file),
-                Input::Ranges { .. } | Input::Whole(_) => None,
-            };
-            bytes = read::length(&inside);
-            input = Input::File(inside);
-            prefix = convert::prefix(&input, bytes).await?;
-        }
+        let name = source.name().to_owned();
+        let (input, length) = input_of(source, file).await?;
+        let Unwrapped {
+            input,
+            bytes,
+            prefix,
+            original,
+        } = unwrapped(input, length).await?;
         if sniff(&prefix) == FileKind::Package {
             let package = self.read_package(&input, bytes, &name).await?;
             return Ok(Opened::Package(package));
@@ -249,7 +245,7 @@ impl Worker {
     }
 
     async fn open_package(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
-        let name = name_of(&source);
+        let name = source.name().to_owned();
         *self.package.borrow_mut() = None;
         let opened = match input_of(source, file).await {
             Ok((input, bytes)) => self.read_package(&input, bytes, &name).await,
@@ -276,10 +272,12 @@ impl Worker {
     }
 
     async fn open_other(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
-        let name = name_of(&source);
+        let name = source.name().to_owned();
         *self.other.borrow_mut() = None;
         let opened = match input_of(source, file).await {
-            Ok((input, bytes)) => read_whole(input, bytes).await,
+            Ok((input, bytes)) => opening::read_whole(input, bytes)
+                .await
+                .map(|it| (it, bytes)),
             Err(failure) => Err(failure),
         };
         let opened = opened.and_then(|(report, bytes)| {
@@ -298,29 +296,16 @@ impl Worker {
         } else {
             OpenMode::Overview
         };
-        let mut opener = Opener::new(bytes, mode);
-        loop {
-            match opener.step()? {
-                OpenStep::Ready(report) => {
-                    let report: ProfileReport = *report;
-                    let most = match &input {
-                        Input::Ranges { .. } => ADDRESS_MAX,
-                        Input::File(_) | Input::Whole(_) => FILE_MAX,
-                    };
-                    check_size(&report, bytes)?;
-                    let held = Held::new(id, name.to_owned(), report, input);
-                    held.reads_all.set(bytes <= most);
-                    return Ok(held);
-                }
-                OpenStep::Need(ranges) => {
-                    for piece in ranges.into_iter().flat_map(pieces) {
-                        let (done, asked) = opener.progress();
-                        self.tell(id, done, asked);
-                        opener.supply(piece, input.read(piece).await?)?;
-                    }
-                }
-            }
-        }
+        let told = |done, asked| self.tell(id, done, asked);
+        let report = opening::opened(&input, bytes, mode, told).await?;
+        let most = match &input {
+            Input::Ranges { .. } => ADDRESS_MAX,
+            Input::File(_) | Input::Whole(_) => FILE_MAX,
+        };
+        opening::check_size(&report, bytes)?;
+        let held = Held::new(id, name.to_owned(), report, input);
+        held.reads_all.set(bytes <= most);
+        Ok(held)
     }
 
     /// Tells how far an opening is.
@@ -374,7 +359,7 @@ impl Worker {
 
     /// Every question that waits has failed; without one, the profile has.
     fn fail(&self, held: &Held, failure: &Failure) {
-        let waiting = held.give_up_waiting(|_| false);
+        let waiting = held.give_up_waiting(true);
         self.send(held.id, &Answer::Progress(held.progress()));
         self.send(held.id, &Answer::ReadingFailed(failure.clone()));
         for it in waiting {
@@ -384,8 +369,7 @@ impl Worker {
 
     fn read_less(&self, held: &Held) {
         held.reads_all.set(false);
-        let report = held.report.borrow();
-        let waiting = held.give_up_waiting(|request| answer::early(&report, request).is_some());
+        let waiting = held.give_up_waiting(false);
         self.send(held.id, &Answer::Progress(held.progress()));
         let message = "reading was stopped before the samples were here; read all samples, then \
                        ask again";
@@ -397,115 +381,15 @@ impl Worker {
 
     async fn hash(self: Rc<Self>, id: u64, held: Shared) {
         let hashed = match &held.original {
-            Some(file) => hash(&Input::File(file.clone()), read::length(file)).await,
-            None => hash(&held.input, held.bytes).await,
+            Some(file) => opening::hash(&Input::File(file.clone()), read::length(file)).await,
+            None => opening::hash(&held.input, held.bytes).await,
         };
         self.send(id, &hashed.map_or_else(Answer::Failed, Answer::Hash));
     }
-}
-
-/// What to call a source.
-fn name_of(source: &Source) -> String {
-    match source {
-        Source::File { name } | Source::Converted { name, .. } => name.clone(),
-        Source::Address { url } => url.clone(),
-    }
-}
-
-/// Where the bytes are, and how many; `file` comes with a file of this computer.
-async fn input_of(source: Source, file: JsValue) -> Result<(Input, u64), Failure> {
-    match source {
-        Source::Address { url } => read::from_address(&url).await,
-        Source::File { .. } | Source::Converted { .. } => {
-            let file = file.dyn_into::<Blob>().map_err(|_other| lost())?;
-            let bytes = read::length(&file);
-            Ok((Input::File(file), bytes))
-        }
-    }
-}
-
-fn lost() -> Failure {
-    Failure::new(Cause::Internal, "the file handle was lost")
-}
-
-/// A profile of any form with all its samples, and the length of its file.
-async fn read_whole(input: Input, length: u64) -> Result<(ProfileReport, u64), Failure> {
-    let (mut input, mut bytes) = (input, length);
-    let mut prefix = convert::prefix(&input, bytes).await?;
-    if let Some(wrap) = Wrap::of(&prefix) {
-        let inside = convert::unwrapped(&input, bytes, wrap).await?;
-        bytes = read::length(&inside);
-        input = Input::File(inside);
-        prefix = convert::prefix(&input, bytes).await?;
-    }
-    if convert::is_row(&prefix, bytes)? {
-        let columnar = convert::columnar(&input, bytes, &mut |_| ()).await?;
-        return Ok((open_bytes(columnar)?, length));
-    }
-    let mut opener = Opener::new(bytes, OpenMode::Everything);
-    loop {
-        match opener.step()? {
-            OpenStep::Ready(report) => return Ok((*report, length)),
-            OpenStep::Need(ranges) => {
-                for piece in ranges.into_iter().flat_map(pieces) {
-                    opener.supply(piece, input.read(piece).await?)?;
-                }
-            }
-        }
-    }
-}
-
-/// Refuses what would not fit and cannot be shown in parts.
-fn check_size(report: &ProfileReport, bytes: u64) -> Result<(), Failure> {
-    if bytes <= 2 * FILE_MAX || report.overview().is_some() {
-        return Ok(());
-    }
-    let most = 2 * FILE_MAX;
-    let message = format!(
-        "the file has {bytes} bytes, over {most}, and no overview; ask it on the command line \
-         with `ipu-stack profile-query`"
-    );
-    Err(Failure::new(Cause::TooLarge, message))
-}
-
-/// Consecutive parts of a range, each at most [`PIECE`] long.
-fn pieces(range: ByteRange) -> impl Iterator<Item = ByteRange> {
-    let mut at = range.start;
-    std::iter::from_fn(move || {
-        let piece = ByteRange::new(at, range.end.min(at.saturating_add(PIECE)));
-        at = piece.end;
-        (!piece.is_empty()).then_some(piece)
-    })
-}
-
-async fn hash(input: &Input, bytes: u64) -> Result<String, Failure> {
-    let mut hasher = Sha256::new();
-    for piece in pieces(ByteRange::new(0, bytes)) {
-        hasher.update(input.read(piece).await?);
-    }
-    Ok(hasher
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
 }
 
 /// The scope of a worker, where this module was loaded in one.
 pub(crate) fn scope() -> Option<DedicatedWorkerGlobalScope> {
     let global: JsValue = js_sys::global().into();
     global.dyn_into().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_cover_a_range_once() {
-        let range = ByteRange::new(5, 2 * PIECE + 6);
-        let lengths: Vec<u64> = pieces(range).map(ByteRange::len).collect();
-        assert_eq!(lengths, [PIECE, PIECE, 1]);
-        assert_eq!(pieces(range).last().map(|it| it.end), Some(range.end));
-        assert_eq!(pieces(ByteRange::new(3, 3)).count(), 0);
-    }
 }

@@ -12,7 +12,7 @@ use web_sys::{Blob, MessageEvent, Worker};
 
 use super::cause::{Cause, Failure};
 use super::envelope;
-use super::lanes::{Lanes, Numbered, Which};
+use super::lanes::{Lane, Lanes, Numbered, Which};
 use super::protocol::{Answer, Request, Source};
 use super::read::describe;
 use crate::timeline::frames;
@@ -63,11 +63,7 @@ impl WorkerClient {
 
     /// Opens a profile in a worker that holds no other; `file` comes with [`Source::File`].
     pub(crate) fn open(&self, source: Source, file: Option<&Blob>) {
-        let name = match &source {
-            Source::File { name } | Source::Converted { name, .. } => name.clone(),
-            Source::Address { url } => url.clone(),
-        };
-        *self.inner.opening.borrow_mut() = (name, file.cloned());
+        *self.inner.opening.borrow_mut() = (source.name().to_owned(), file.cloned());
         let files: Vec<JsValue> = file.into_iter().map(JsValue::from).collect();
         self.open_with(source, &files);
     }
@@ -143,6 +139,11 @@ impl WorkerClient {
         }
     }
 
+    /// Nobody wants what was asked in a lane any more.
+    pub(crate) fn void(&self, lane: Lane) {
+        self.inner.lanes.borrow_mut().void(lane);
+    }
+
     fn post(&self, numbered: &Numbered, files: &[JsValue]) {
         let packed = envelope::pack(numbered.id, &numbered.request);
         for file in files {
@@ -156,9 +157,7 @@ impl WorkerClient {
 
     /// Replaces the worker by a new one.
     fn renew(&self) -> Result<(), Failure> {
-        if let Some(old) = self.inner.worker.borrow_mut().take() {
-            old.worker.terminate();
-        }
+        self.end();
         let worker = start_worker()?;
         let client = Rc::downgrade(&self.inner);
         let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
@@ -212,17 +211,17 @@ impl WorkerClient {
         if let Some(next) = answered.next {
             self.post(&next, &[]);
         }
-        self.hand_on(match answer {
-            Answer::Early(answer) => *answer,
-            answer => answer,
-        });
+        if answered.counts {
+            self.hand_on(match answer {
+                Answer::Early(answer) => *answer,
+                answer => answer,
+            });
+        }
     }
 
     /// The worker is gone: most likely it ran out of memory.
     fn lost(&self, message: &str) {
-        if let Some(old) = self.inner.worker.borrow_mut().take() {
-            old.worker.terminate();
-        }
+        self.end();
         *self.inner.lanes.borrow_mut() = Lanes::default();
         let message = format!(
             "the worker that holds the profile stopped ({message}); it may have run out of memory"

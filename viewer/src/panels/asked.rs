@@ -36,6 +36,19 @@ where
     }
 }
 
+/// What an answer says of one thing; its default without an answer.
+pub(super) fn of<A, T>(answer: RwSignal<Option<Arc<A>>>, part: fn(&A) -> T) -> Signal<T>
+where
+    A: Send + Sync + 'static,
+    T: Default + Send + Sync + 'static,
+{
+    Signal::derive(move || {
+        answer
+            .with(|it| it.as_ref().map(|it| part(it)))
+            .unwrap_or_default()
+    })
+}
+
 /// A part of an answer, once it is here.
 pub(super) fn part<A, T>(
     answer: RwSignal<Option<Arc<A>>>,

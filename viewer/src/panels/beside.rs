@@ -10,12 +10,12 @@ use crate::browser;
 use crate::engine::protocol::{RasterAsked, Request, Summary};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
-use crate::state::view::{Colouring, Rows};
+use crate::state::view::Rows;
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
-use crate::timeline::component::next_id;
+use crate::timeline::component::{next_id, span_text};
 use crate::timeline::layout::{self, Picture, PlotView, Size};
-use crate::timeline::pointer::place;
+use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Scene;
 use crate::timeline::stage::{follow_size, keep_painted};
 use crate::timeline::viewport::Viewport;
@@ -59,12 +59,9 @@ pub(super) fn Beside(
         || {},
     );
     let moved = move |event: web_sys::PointerEvent| {
-        let plot = layout::plot_rect(size.get_untracked());
         let at = place(&event);
-        let viewport = viewport
-            .get_untracked()
-            .filter(|_| plot.contains(at.0, at.1));
-        let cycle = viewport.map(|it| it.cycle_at((at.0 - plot.x) / plot.width));
+        let viewport = viewport.get_untracked();
+        let cycle = viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at));
         let pair = aligned.get_untracked().unwrap_or_default();
         app.point(cycle.map(|it| it.saturating_add(pair.0).saturating_sub(pair.1)));
     };
@@ -84,15 +81,6 @@ pub(super) fn Beside(
             <canvas node_ref=canvas></canvas>
         </div>
     }
-}
-
-fn span_text(viewport: Memo<Option<Viewport>>) -> String {
-    viewport.with(|it| {
-        let span = it
-            .as_ref()
-            .map(|it| format!("{}-{}", it.span.from, it.span.to));
-        span.unwrap_or_default()
-    })
 }
 
 fn summary_of_other(app: App) -> Option<Arc<Summary>> {
@@ -135,10 +123,7 @@ fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
-        colour: match app.view.with(|view| view.colour) {
-            Colouring::Kind => Colouring::Kernel,
-            other => other,
-        },
+        colour: app.view.with(|view| view.colour.of_cells()),
         focus: focus(app),
     })
 }

@@ -7,7 +7,7 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
-use super::asked::{CopyAnswer, keep_asked, part};
+use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::beside::Beside;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
@@ -137,16 +137,8 @@ fn Differences() -> impl IntoView {
     let state = keep_asked(asked, PanelAsked::Compare, answered);
     let question = Signal::derive(move || asked().map(PanelAsked::Compare));
     let refusal = move || answer.with(|it| it.as_ref().and_then(|it| it.refusal.clone()));
-    let facts = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.facts.clone()))
-            .unwrap_or_default()
-    });
-    let warnings = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
-            .unwrap_or_default()
-    });
+    let facts = of(answer, |it| it.facts.clone());
+    let warnings = of(answer, |it| it.warnings.clone());
     // Pressing a row that both have lays its two starts over each other.
     let aligned = RwSignal::new(None::<(u64, u64)>);
     let pressed = Callback::new(move |at: usize| {

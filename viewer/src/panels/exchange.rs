@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, keep_asked, part};
+use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use crate::browser;
@@ -20,7 +20,7 @@ use crate::state::view::{Colouring, Rows};
 use crate::timeline::canvas::device;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
-use crate::timeline::pointer::place;
+use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Bitmap;
 use crate::timeline::stage::{follow_size, keep_painted};
 
@@ -35,16 +35,8 @@ pub(crate) fn Exchange() -> impl IntoView {
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
     let state = keep_asked(asked, PanelAsked::Traffic, answered);
-    let clock = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.clock))
-            .unwrap_or_default()
-    });
-    let facts = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.facts.clone()))
-            .unwrap_or_default()
-    });
+    let clock = of(answer, |it| it.clock);
+    let facts = of(answer, |it| it.facts.clone());
     let question = Signal::derive(move || asked().map(PanelAsked::Traffic));
     let table = |id, label, is_main| Kind { id, label, is_main };
     view! {
@@ -146,19 +138,11 @@ fn Ports() -> impl IntoView {
     };
     keep_painted(canvas, size, scene, || {});
     let moved = move |event: web_sys::PointerEvent| {
-        let plot = layout::plot_rect(size.get_untracked());
         let at = place(&event);
-        let viewport = derived
-            .viewport
-            .get_untracked()
-            .filter(|_| plot.contains(at.0, at.1));
-        app.point(viewport.map(|it| it.cycle_at((at.0 - plot.x) / plot.width)));
+        let viewport = derived.viewport.get_untracked();
+        app.point(viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at)));
     };
-    let facts = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.facts.clone()))
-            .unwrap_or_default()
-    });
+    let facts = of(answer, |it| it.facts.clone());
     view! {
         <div class="picture tall" node_ref=host role="img" data-testid="ports" data-state=state
             aria-label="Exchange ports of the tiles in view over the cycles in view. The tables \

@@ -5,22 +5,13 @@ use leptos::prelude::*;
 use crate::browser;
 use crate::panels::landing::FilePicker;
 use crate::state::actions::use_app;
-use crate::state::load::LoadState;
 use crate::theme::Theme;
 
 /// The bar at the top.
 #[component]
 pub(crate) fn Header() -> impl IntoView {
     let app = use_app();
-    let name = move || {
-        app.load.with(|load| match load {
-            LoadState::Empty => String::new(),
-            LoadState::Loading { name, .. }
-            | LoadState::Package { name }
-            | LoadState::Failed { name, .. } => name.clone(),
-            LoadState::Ready(summary) => summary.name.clone(),
-        })
-    };
+    let name = move || app.load.with(|load| load.label().to_owned());
     let theme_label = move || match app.theme.get() {
         Theme::Light => "Dark",
         Theme::Dark => "Light",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::part;
+use super::asked::{of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use crate::engine::list::List;
@@ -242,11 +242,7 @@ fn TileMap() -> impl IntoView {
                 .to_owned()
         })
     };
-    let facts = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.facts.clone()))
-            .unwrap_or_default()
-    });
+    let facts = of(answer, |it| it.facts.clone());
     let typed = move |event| {
         let tile = event_target_value(&event).parse().ok();
         app.change_view(|view| view.panels.tile = tile);

@@ -6,7 +6,7 @@ use analytics::clock::ClockKind;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, keep_asked, part};
+use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, jump};
 use super::facts::{Facts, Warnings};
 use crate::engine::panel::PanelAsked;
@@ -29,21 +29,9 @@ pub(crate) fn Phases() -> impl IntoView {
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
     let state = keep_asked(asked, PanelAsked::Phases, answered);
-    let clock = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.clock))
-            .unwrap_or_default()
-    });
-    let facts = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.facts.clone()))
-            .unwrap_or_default()
-    });
-    let warnings = Signal::derive(move || {
-        answer
-            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
-            .unwrap_or_default()
-    });
+    let clock = of(answer, |it| it.clock);
+    let facts = of(answer, |it| it.facts.clone());
+    let warnings = of(answer, |it| it.warnings.clone());
     let question = Signal::derive(move || asked().map(PanelAsked::Phases));
     let table = |id, label, is_main| Kind { id, label, is_main };
     let hint = move || format!("{} clock, the whole run", clock.get().name());

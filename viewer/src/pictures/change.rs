@@ -2,29 +2,13 @@
 
 use crate::engine::compare::TileChange;
 use crate::theme::{Palette, diverging};
-use crate::timeline::chip::ACROSS;
-use crate::timeline::scene::{Bitmap, Colour};
+use crate::timeline::chip;
+use crate::timeline::scene::Bitmap;
 
 /// One pixel a tile; transparent without a tile.
 pub(crate) fn bitmap(tiles: &[TileChange], palette: &Palette, id: u64) -> Bitmap {
-    let rows = tiles.last().map_or(1, |it| it.tile / ACROSS + 1);
-    let mut rgba = vec![0; ACROSS as usize * rows as usize * 4];
-    for TileChange { tile, share, .. } in tiles {
-        let Colour {
-            red,
-            green,
-            blue,
-            alpha,
-        } = diverging(*share, palette.idle);
-        let at = *tile as usize * 4;
-        rgba[at..at + 4].copy_from_slice(&[red, green, blue, alpha]);
-    }
-    Bitmap {
-        id,
-        columns: ACROSS,
-        rows,
-        rgba,
-    }
+    let colour = |it: &TileChange| (it.tile, diverging(it.share, palette.idle));
+    chip::pixels(tiles.iter().map(colour), id)
 }
 
 #[cfg(test)]

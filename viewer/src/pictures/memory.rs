@@ -207,7 +207,6 @@ mod tests {
             first,
             after,
             label: "weights".to_owned(),
-            is_interleaved: false,
             said: String::new(),
         }
     }

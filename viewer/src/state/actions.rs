@@ -14,6 +14,7 @@ use super::url::Fragment;
 use super::view::ViewState;
 use crate::browser;
 use crate::engine::cause::Failure;
+use crate::engine::lanes::Lane;
 use crate::engine::memory::PackageSummary;
 use crate::engine::protocol::{
     Answer, HitAnswer, Progress, RasterAnswer, Request, RowsAnswer, Source, StripAnswer, Summary,
@@ -266,6 +267,11 @@ impl App {
             self.turn.track();
         }
         self.client.with_value(|client| client.ask(request));
+    }
+
+    /// Nobody wants what was asked in a lane any more.
+    pub(crate) fn void(self, lane: Lane) {
+        self.client.with_value(|client| client.void(lane));
     }
 
     /// Changes the view.

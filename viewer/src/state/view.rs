@@ -244,6 +244,14 @@ impl Colouring {
         Self::Occupancy,
     ];
 
+    /// What cells are asked for: kinds are the cells of kernels in fewer colours.
+    pub(crate) const fn of_cells(self) -> Self {
+        match self {
+            Self::Kind => Self::Kernel,
+            other => other,
+        }
+    }
+
     /// Whether colours say a share, not a name.
     pub(crate) const fn is_scale(self) -> bool {
         matches!(self, Self::Efficiency | Self::Occupancy)

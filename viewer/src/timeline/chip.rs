@@ -28,24 +28,23 @@ pub(crate) fn grid_rect(size: Size) -> Rect {
     }
 }
 
-/// Rows that hold all of `tiles`, at least one.
-fn rows(tiles: &[TileShare]) -> u32 {
-    tiles.last().map_or(1, |it| it.tile / ACROSS + 1)
-}
-
 /// One pixel a tile: its share on the scale; grey without a figure, transparent without a tile.
 pub(crate) fn bitmap(tiles: &[TileShare], palette: &Palette, id: u64) -> Bitmap {
-    let rows = rows(tiles);
+    let colour = |it: &TileShare| (it.tile, it.share.map_or(palette.compute, scale));
+    pixels(tiles.iter().map(colour), id)
+}
+
+/// One pixel for each of ascending `tiles`; transparent without a tile.
+pub(crate) fn pixels(
+    tiles: impl DoubleEndedIterator<Item = (u32, Colour)> + Clone,
+    id: u64,
+) -> Bitmap {
+    let last = tiles.clone().next_back();
+    let rows = last.map_or(1, |(tile, _)| tile / ACROSS + 1);
     let mut rgba = vec![0; ACROSS as usize * rows as usize * 4];
-    for TileShare { tile, share } in tiles {
-        let Colour {
-            red,
-            green,
-            blue,
-            alpha,
-        } = share.map_or(palette.compute, scale);
-        let at = *tile as usize * 4;
-        rgba[at..at + 4].copy_from_slice(&[red, green, blue, alpha]);
+    for (tile, colour) in tiles {
+        let at = tile as usize * 4;
+        rgba[at..at + 4].copy_from_slice(&colour.rgba());
     }
     Bitmap {
         id,

@@ -41,16 +41,6 @@ struct CellData {
     efficiency: u8,
 }
 
-fn pixel_of(colour: Colour) -> [u8; 4] {
-    let Colour {
-        red,
-        green,
-        blue,
-        alpha,
-    } = colour;
-    [red, green, blue, alpha]
-}
-
 impl Ink {
     /// Colours for the kernels and the operations, given by string id and name, with the kernel
     /// `focus` in focus.
@@ -116,7 +106,7 @@ impl Ink {
             // Neighbours are often alike.
             let pixel = match last {
                 Some((before, pixel)) if before == cell => pixel,
-                _ => pixel_of(self.cell(&cell, raster.asked.colour, has_shares)),
+                _ => self.cell(&cell, raster.asked.colour, has_shares).rgba(),
             };
             last = Some((cell, pixel));
             rgba.extend_from_slice(&pixel);

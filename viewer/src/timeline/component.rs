@@ -16,7 +16,9 @@ use super::pace::{self, Step};
 use super::pointer::Pointer;
 use super::selected::Selected;
 use super::stage::{follow_size, keep_painted};
+use super::viewport::Viewport;
 use crate::browser;
+use crate::engine::lanes::Lane;
 use crate::engine::protocol::{RasterAnswer, RasterAsked, Request};
 use crate::engine::ruler::RulerAsked;
 use crate::panels::legend::Legend;
@@ -69,7 +71,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     };
     view! {
         <section class="timeline" data-testid="timeline" data-state=state
-            data-span=move || span_text(derived) data-rows=move || rows_name(derived)
+            data-span=move || span_text(derived.plot) data-rows=move || rows_name(derived)
             data-phases=move || phase_count(app)>
             <ViewControls/>
             <Strip/>
@@ -123,11 +125,7 @@ fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
-        colour: match app.view.with(|view| view.colour) {
-            // The same cells in fewer colours.
-            Colouring::Kind => Colouring::Kernel,
-            other => other,
-        },
+        colour: app.view.with(|view| view.colour.of_cells()),
         focus: derived.ink.with(|ink| ink.focus()),
     })
 }
@@ -181,31 +179,11 @@ fn ask_rows(app: App) {
 fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
     let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
     let last = StoredValue::new(None::<(u32, f64)>);
-    // What was asked for last; nothing where kept cells were enough.
-    let sent = StoredValue::new(None::<RasterAsked>);
-    Effect::new(move |_| {
-        let Some(raster) = app.raster.get() else {
-            // Another profile is shown: nothing that is kept is about it.
-            whole.set(None);
-            last.set_value(None);
-            return;
-        };
-        if !raster.from_overview {
-            last.set_value(Some((raster.cost, raster.asked.area())));
-        }
-        // A late answer to an earlier view does not hide kept cells of this one.
-        let kept = whole.get_untracked().filter(|it| !it.from_overview);
-        let asked = asked.get_untracked();
-        let kept = kept.filter(|it| Some(it.asked) == asked && it.asked != raster.asked);
-        if kept.is_some() {
-            return app.raster.set(kept);
-        }
-        // It may have taken the place of kept cells that were enough.
-        if let Some(asked) = asked.filter(|it| *it != raster.asked && sent.get_value() != Some(*it))
-        {
-            sent.set_value(Some(asked));
-            app.ask(Request::Raster(asked));
-        }
+    Effect::new(move |_| match app.raster.get() {
+        // Another profile is shown.
+        None => last.set_value(None),
+        Some(raster) if raster.from_overview => {}
+        Some(raster) => last.set_value(Some((raster.cost, raster.asked.area()))),
     });
     Effect::new(move |_| {
         // Dropping a timeout cancels it.
@@ -216,8 +194,9 @@ fn ask_at_pace(app: App, asked: Memo<Option<RasterAsked>>, whole: Cells) {
             .get_untracked()
             .filter(|_| app.raster.with_untracked(Option::is_some));
         let kept = kept.filter(|it| it.asked == asked && !it.from_overview);
-        sent.set_value(kept.is_none().then_some(asked));
         if kept.is_some() {
+            // An answer to an earlier view must not take their place.
+            app.void(Lane::Raster);
             return app.raster.set(kept);
         }
         let (cost, part) = match last.get_value() {
@@ -352,8 +331,9 @@ fn phase_count(app: App) -> String {
     phases.map(|it| it.to_string()).unwrap_or_default()
 }
 
-fn span_text(derived: Derived) -> String {
-    derived.plot.with(|it| {
+/// The cycles in view, for tests.
+pub(crate) fn span_text(viewport: Memo<Option<Viewport>>) -> String {
+    viewport.with(|it| {
         it.as_ref()
             .map(|it| format!("{}-{}", it.span.from, it.span.to))
             .unwrap_or_default()

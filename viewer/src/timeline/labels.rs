@@ -15,7 +15,7 @@ const MOST: usize = 600;
 
 /// Cells and what the names in them say, by string id.
 pub(crate) struct Named<'a> {
-    /// The cells; exact ones only.
+    /// The cells; those of an overview get no names.
     pub(crate) cells: &'a RasterAnswer,
     /// String id and name.
     pub(crate) names: &'a [(u32, String)],

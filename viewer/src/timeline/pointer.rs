@@ -75,10 +75,8 @@ impl Pointer {
 
     /// Tells the page which cycle the pointer is at.
     fn point(self, at: (f64, f64)) {
-        let plot = layout::plot_rect(self.size.get_untracked());
         let viewport = self.derived.viewport.get_untracked();
-        let viewport = viewport.filter(|_| plot.contains(at.0, at.1));
-        let cycle = viewport.map(|it| it.cycle_at((at.0 - plot.x) / plot.width));
+        let cycle = viewport.and_then(|it| cycle_at(self.size.get_untracked(), &it, at));
         self.app.point(cycle);
     }
 
@@ -243,6 +241,13 @@ pub(crate) fn place(event: &web_sys::MouseEvent) -> (f64, f64) {
         f64::from(event.client_x()) - left,
         f64::from(event.client_y()) - top,
     )
+}
+
+/// The cycle at a place of a canvas; `None` out of the plot.
+pub(crate) fn cycle_at(size: Size, viewport: &Viewport, at: (f64, f64)) -> Option<u64> {
+    let plot = layout::plot_rect(size);
+    let is_inside = plot.contains(at.0, at.1);
+    is_inside.then(|| viewport.cycle_at((at.0 - plot.x) / plot.width))
 }
 
 /// The element whose listener runs.

@@ -32,6 +32,11 @@ impl Colour {
         Self { alpha, ..self }
     }
 
+    /// As a bitmap holds it.
+    pub(crate) const fn rgba(self) -> [u8; 4] {
+        [self.red, self.green, self.blue, self.alpha]
+    }
+
     /// As CSS writes it.
     pub(crate) fn css(self) -> String {
         let Self {
