@@ -1,6 +1,6 @@
 //! Kernels whose cost no measurement stands behind: which ones a package calls, and whether it may.
 
-use runtime::kernels::{Basis, basis};
+use runtime::kernels::{Basis, symbols_of};
 use runtime::package::Package;
 
 use crate::error::CompileError;
@@ -11,23 +11,17 @@ use crate::options::Options;
 /// # Errors
 /// [`CompileError::Option`] naming them where the options do not allow any.
 pub(crate) fn check(package: &Package, options: &Options) -> Result<Vec<String>, CompileError> {
-    let templates = package.call_templates.iter();
-    let mut symbols: Vec<String> = templates
-        .filter(|template| basis(&template.kernel, options.kernel_generation) == Basis::Assumed)
-        .map(|template| template.symbol.clone())
-        .collect();
-    symbols.sort_unstable();
-    symbols.dedup();
+    let generation = options.kernel_generation;
+    let symbols = symbols_of(&package.call_templates, generation, Basis::Assumed);
     if options.allow_assumed_kernels || symbols.is_empty() {
-        return Ok(symbols);
+        return Ok(symbols.into_iter().map(str::to_owned).collect());
     }
     Err(CompileError::Option {
         name: "allow-assumed-kernels",
         problem: format!(
-            "no measurement stands behind the cost of {} in generation {}; give the option to \
-             compile them, and read the totals as assumed",
-            symbols.join(", "),
-            options.kernel_generation
+            "no measurement stands behind the cost of {} in generation {generation}; give the \
+             option to compile them, and read the totals as assumed",
+            symbols.join(", ")
         ),
     })
 }

@@ -288,13 +288,18 @@ impl Device {
             let [like, own] = [firsts[index], index].map(|at| exchanges[at].1.as_slice());
             exchange::replay(first, like, own, &context)
         };
-        (0..exchanges.len())
+        let others: Vec<Option<Schedule>> = (0..exchanges.len())
             .into_par_iter()
-            .map(|index| match &scheduled[index] {
-                Some(schedule) => Ok(schedule.clone()),
-                None => replayed(index).map_or_else(|| schedule(&exchanges[index]), Ok),
+            .map(|index| {
+                let other = || replayed(index).map_or_else(|| schedule(&exchanges[index]), Ok);
+                (!is_first(index)).then(other).transpose()
             })
-            .collect()
+            .collect::<Result<_, _>>()?;
+        let both = scheduled.into_iter().zip(others);
+        let one = |(first, other): (Option<Schedule>, _)| {
+            first.or(other).expect("an exchange is a first or another")
+        };
+        Ok(both.map(one).collect())
     }
 
     fn encode(

@@ -25,6 +25,11 @@ use crate::units::PhysicalTile;
 pub use error::PackageError;
 pub use traffic::{Deliveries, TrafficMatrix};
 
+/// The root's first word: ASCII `IPUEXE02`.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"IPUEXE02");
+/// Format generation that `runtime` writes, and the newest that is read.
+pub const FORMAT_MAJOR: u16 = 3;
+
 /// Byte addresses of a tile's SRAM.
 pub const SRAM: Range<u32> = 0x4_c000..0xe_8000;
 /// First byte of the interleaved region.

@@ -5,13 +5,9 @@ use capnp::message::ReaderOptions;
 use super::column::decode;
 use super::package_capnp as schema;
 use super::traffic::{Deliveries, Run};
-use super::{Allocation, Item, MemoryClass, PackageError, PackageMap};
+use super::{Allocation, FORMAT_MAJOR, Item, MAGIC, MemoryClass, PackageError, PackageMap};
 use crate::units::PhysicalTile;
 
-/// The root's first word: ASCII `IPUEXE02`.
-const MAGIC: u64 = u64::from_le_bytes(*b"IPUEXE02");
-/// The newest format that is read.
-const FORMAT_MAJOR: u16 = 3;
 /// Pointers that may nest: the root, a schedule of Repeats, and room.
 const NESTING: i32 = 64;
 /// Most items of a flattened schedule.

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use runtime::machine::sram;
 use runtime::machine::topology::{Topology, default_physical};
 
-use super::message::PAIR_WORDS_MIN;
-use super::transfer::{SourceSteps, Transfer};
+use super::message::may_pair;
+use super::transfer::Transfer;
 
 /// The place on the device, as a logical tile, of each planned tile.
 pub type Mapping = Vec<u16>;
@@ -211,7 +211,7 @@ fn phase(transfers: &[Transfer], runs: u32, tiles: usize) -> Phase {
         for &slot in &slots {
             loads[slot] += words;
         }
-        if may_be_wide(transfer) {
+        if may_pair(transfer) {
             let mut receivers: Vec<u16> = transfer
                 .destinations
                 .iter()
@@ -253,28 +253,10 @@ fn slots(transfer: &Transfer) -> Vec<usize> {
     slots
 }
 
-/// Whether a transfer can be sent as 64-bit items wherever its receivers are whole pairs.
-fn may_be_wide(transfer: &Transfer) -> bool {
-    let Transfer {
-        source,
-        source_address,
-        steps: SourceSteps { bytes, .. },
-        words,
-        ref destinations,
-    } = *transfer;
-    let even = [source_address, bytes].into_iter();
-    let mut even = even.chain(destinations.iter().map(|&(_, address)| address));
-    words >= PAIR_WORDS_MIN
-        && words.is_multiple_of(2)
-        && even.all(|address| address.is_multiple_of(8))
-        && destinations.len().is_multiple_of(2)
-        && destinations.iter().all(|&(tile, _)| tile != source)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::message::can_pair;
-    use super::super::transfer::ExchangeContext;
+    use super::super::transfer::{ExchangeContext, SourceSteps};
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;

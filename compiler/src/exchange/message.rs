@@ -18,7 +18,7 @@ use super::transfer::{ExchangeContext, SourceSteps, Transfer};
 pub(super) struct Message {
     /// Logical tile that sends.
     pub(super) source: u16,
-    /// Send control: bit 0 east, bit 1 west.
+    /// Send control: bit 0 east, bit 1 west, bit 2 64-bit items.
     pub(super) control: u8,
     /// First byte at the source.
     pub(super) address: Address,
@@ -74,7 +74,7 @@ pub(super) enum Pairing {
 }
 
 /// Least words of a transfer that is sent as 64-bit items.
-pub(super) const PAIR_WORDS_MIN: u32 = 128;
+const PAIR_WORDS_MIN: u32 = 128;
 
 impl Message {
     /// Length in bytes.
@@ -268,23 +268,29 @@ fn append(transfer: &Transfer, context: &ExchangeContext<'_>, merges: &[bool], o
     cut(&first, &forbidden, out);
 }
 
-/// Whether a transfer may be sent as 64-bit items: to whole pairs of tiles, none of them its own.
-pub(super) fn can_pair(transfer: &Transfer, context: &ExchangeContext<'_>) -> bool {
+/// Whether a transfer can be sent as 64-bit items on a device where its receivers are whole pairs
+/// of tiles.
+pub(super) fn may_pair(transfer: &Transfer) -> bool {
     let even = |address: u32| address.is_multiple_of(8);
-    let fits = transfer.words >= PAIR_WORDS_MIN
+    let mut destinations = transfer.destinations.iter();
+    transfer.words >= PAIR_WORDS_MIN
         && transfer.words.is_multiple_of(2)
         && transfer.destinations.len().is_multiple_of(2)
         && even(transfer.source_address)
-        && even(transfer.steps.bytes);
-    if !fits || !transfer.destinations.iter().all(|&(_, at)| even(at)) {
+        && even(transfer.steps.bytes)
+        && destinations.all(|&(tile, at)| even(at) && tile != transfer.source)
+}
+
+/// Whether a transfer may be sent as 64-bit items: to whole pairs of tiles, none of them its own.
+pub(super) fn can_pair(transfer: &Transfer, context: &ExchangeContext<'_>) -> bool {
+    if !may_pair(transfer) {
         return false;
     }
     let mut tiles: Vec<TileId> = transfer.destinations.iter().map(|it| it.0).collect();
     tiles.sort_unstable();
     tiles.iter().all(|&tile| {
         let partner = context.topology.partner(tile);
-        let is_whole = partner.is_some_and(|it| tiles.binary_search(&it).is_ok());
-        is_whole && tile != transfer.source
+        partner.is_some_and(|it| tiles.binary_search(&it).is_ok())
     })
 }
 

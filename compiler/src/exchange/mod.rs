@@ -2,8 +2,9 @@
 //!
 //! [`schedule`] chooses when each message is sent, [`encode`] writes each tile's row of exchange
 //! instructions, [`verify`] decodes the rows again and re-derives who receives what and when.
-//! [`estimate`] and [`endpoint_bound`] price an exchange before it is scheduled. Equal input gives
-//! equal rows, whatever the number of threads.
+//! [`estimate`] and [`endpoint_bound`] say what an exchange would take before it is scheduled; the
+//! compiler has plan prices of its own, these are what tests and `benches/exchange.rs` hold its
+//! schedules against. Equal input gives equal rows, whatever the number of threads.
 
 pub mod encode;
 mod estimate;

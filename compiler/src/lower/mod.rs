@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::options::Options;
 use crate::place::{Arena, PlaceError, Placement};
 use crate::plan::Plan;
-use crate::program::{Program, RepeatedSteps, Work};
+use crate::program::{Program, Work};
 
 pub use transfers::transfers;
 
@@ -100,11 +100,7 @@ pub fn lower(input: &Lowering<'_>) -> Result<Package, PlaceError> {
 fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<ComputePhase>) {
     let (mut items, mut exchanges, mut phases) = (Vec::new(), Vec::new(), Vec::new());
     let program = input.program;
-    let repeat = program.repeat.clone().unwrap_or_default();
-    for (number, step) in (0..).zip(&program.steps) {
-        if number == repeat.steps.end {
-            close(&mut items, &repeat);
-        }
+    for step in &program.steps {
         match &step.work {
             Work::Exchange(_) => {
                 let encoded = &input.exchanges[exchanges.len()];
@@ -127,19 +123,14 @@ fn schedule(input: &Lowering<'_>) -> (Vec<ScheduleItem>, Vec<Exchange>, Vec<Comp
             }
         }
     }
-    if index(program.steps.len()) == repeat.steps.end {
-        close(&mut items, &repeat);
+    if let Some(repeat) = program.repeat.as_ref().filter(|it| it.count > 1) {
+        // Every step is one item so far, so items are numbered as steps are.
+        let (start, end) = (repeat.steps.start as usize, repeat.steps.end as usize);
+        let body = items.drain(start..end).collect();
+        let count = repeat.count;
+        items.insert(start, ScheduleItem::Repeat { count, body });
     }
     (items, exchanges, phases)
-}
-
-/// Puts the items of the repeated steps, the last ones so far, into a Repeat.
-fn close(items: &mut Vec<ScheduleItem>, repeat: &RepeatedSteps) {
-    if repeat.count > 1 {
-        let body = items.split_off(repeat.steps.start as usize);
-        let count = repeat.count;
-        items.push(ScheduleItem::Repeat { count, body });
-    }
 }
 
 fn source_steps(transfers: &[Transfer]) -> Vec<SourceStep> {

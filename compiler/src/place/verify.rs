@@ -2,6 +2,7 @@
 //! buffers of a tile is looked at.
 
 use rayon::prelude::*;
+use runtime::kernels::{self, Access};
 use runtime::package::{Address, KernelSpec, MemoryClass, Merge, Order};
 
 use crate::program::{Buffer, BufferId, Program, Work};
@@ -48,7 +49,7 @@ fn verify_tile(
     }
     let span = |id: usize, buffer: &Buffer| {
         let start = placement.addresses[id];
-        (start, start + buffer.bytes * buffer.copies)
+        (start, start + buffer.total_bytes())
     };
     for (position, &(id, buffer)) in buffers.iter().enumerate() {
         let (start, end) = span(id, buffer);
@@ -120,29 +121,22 @@ fn verify_repeat(program: &Program) -> Result<(), PlacementFault> {
             Work::Compute { calls, .. } => {
                 for call in calls {
                     let spec = &program.templates[call.template as usize].kernel;
-                    let (outputs, inputs) = call.operands.split_at(written_operands(spec));
-                    for input in inputs {
-                        check(input.buffer, &is_written)?;
+                    let operands = || call.operands.iter().zip(kernels::operands(spec));
+                    for (place, operand) in operands() {
+                        if operand.access != Access::Write {
+                            check(place.buffer, &is_written)?;
+                        }
                     }
-                    for output in outputs {
-                        is_written[output.buffer as usize] = true;
+                    for (place, operand) in operands() {
+                        if operand.access != Access::Read {
+                            is_written[place.buffer as usize] = true;
+                        }
                     }
                 }
             }
         }
     }
     Ok(())
-}
-
-/// Leading operands that a kernel writes without having read them.
-fn written_operands(spec: &KernelSpec) -> usize {
-    match spec {
-        KernelSpec::GemmF16 {
-            accumulate: true, ..
-        } => 0,
-        KernelSpec::Merge(merge) => usize::from(merge.last || merge.first),
-        _ => 1,
-    }
 }
 
 /// Memory elements [first, last] of a byte range, numbered as addresses in 16 KiB or 32 KiB.

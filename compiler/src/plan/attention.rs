@@ -84,6 +84,19 @@ impl AttentionProblem {
     pub(crate) const fn panels(&self) -> u32 {
         self.width.div_ceil(LANES)
     }
+
+    /// Grids of query blocks × key blocks on that many tiles of a stream, without those whose
+    /// longest blocks would be as short if there were fewer.
+    pub(super) fn even_grids(&self, available: u32) -> Vec<[u32; 2]> {
+        let even = |extent: u32, parts: u32| extent.div_ceil(extent.div_ceil(parts)) == parts;
+        let mut grids = Vec::new();
+        for queries in (1..=self.queries.min(available)).filter(|&it| even(self.queries, it)) {
+            let most = self.key_groups().min(available / queries);
+            let keys = (1..=most).filter(|&it| even(self.key_groups(), it));
+            grids.extend(keys.map(|keys| [queries, keys]));
+        }
+        grids
+    }
 }
 
 /// Where the streams of an operand lie in the value that holds them.
@@ -196,28 +209,22 @@ pub(super) fn rank(
         }
         Err(lack) => lacking = lack,
     }
-    let has_rectangles = options.products == AttentionProducts::Auto;
-    let most = problem.queries.min(tiles / problem.streams.max(1));
-    for queries in 1..=if has_rectangles { most } else { 0 } {
-        for keys in 1..=problem.key_groups().min(tiles / problem.streams / queries) {
-            let wasteful =
-                |extent: u32, parts: u32| extent.div_ceil(extent.div_ceil(parts)) != parts;
-            if wasteful(problem.queries, queries) || wasteful(problem.key_groups(), keys) {
+    let grids = if options.products == AttentionProducts::Auto {
+        problem.even_grids(tiles / problem.streams.max(1))
+    } else {
+        Vec::new()
+    };
+    for [queries, keys] in grids {
+        for &family in families {
+            if family == Family::SplitOnePass && !(2..=MERGE_PARTS_MAX).contains(&keys) {
                 continue;
             }
-            for &family in families {
-                if family == Family::SplitOnePass && !(2..=MERGE_PARTS_MAX).contains(&keys) {
-                    continue;
-                }
-                tried += 1;
-                let plan = AttentionPlan::of_one_grid(index, family, [queries, keys]);
-                let memory = memory(&problem, &plan);
-                match memory.check() {
-                    Ok(()) => {
-                        picks.push(price(&problem, &plan, options.kernel_generation, &memory));
-                    }
-                    Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
-                }
+            tried += 1;
+            let plan = AttentionPlan::of_one_grid(index, family, [queries, keys]);
+            let memory = memory(&problem, &plan);
+            match memory.check() {
+                Ok(()) => picks.push(price(&problem, &plan, options.kernel_generation, &memory)),
+                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
             }
         }
     }

@@ -101,6 +101,11 @@ pub(crate) fn price(
     }
 }
 
+/// Whether the host writes an operand into place where `fan` tiles need each of its blocks.
+fn is_in_place(plan: &GemmPlan, operand: &Operand, fan: u32) -> bool {
+    operand.is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated)
+}
+
 /// The exchange that brings one chunk of the operands that are not there yet.
 fn operand_cycles(
     problem: &Problem,
@@ -115,10 +120,8 @@ fn operand_cycles(
     ];
     let mut words = Cycles::ZERO;
     for ((operand, units, fan), resident) in sides.into_iter().zip(resident) {
-        let is_host = operand.is_host;
-        let in_place = is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated);
-        if !in_place && !resident {
-            let pieces = if is_host {
+        if !is_in_place(plan, operand, fan) && !resident {
+            let pieces = if operand.is_host {
                 fan.min(units.div_ceil(PIECE_UNITS))
             } else {
                 units.div_ceil(RUN_UNITS)
@@ -183,7 +186,7 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
     let arena = Arena::with_rows(0);
     let limit = (arena.interleaved.end - arena.standard.start) / UNIT_BYTES;
     let all = |operand: &Operand, units: u32, fan: u32| {
-        let in_place = operand.is_host && (fan == 1 || plan.policy == OperandPolicy::Replicated);
+        let in_place = is_in_place(plan, operand, fan);
         units.saturating_mul(if in_place { operand.copies } else { 1 })
     };
     let panels = all(&problem.panels, panels, plan.grid.columns);
@@ -284,7 +287,7 @@ impl Memory {
         if !operand.is_host {
             return vec![self.add(name, units, class, (1, 2))];
         }
-        if fan == 1 || plan.policy == OperandPolicy::Replicated {
+        if is_in_place(plan, operand, fan) {
             return (0..plan.chunks)
                 .map(|_| self.add(name, units * operand.copies, class, (0, 2)))
                 .collect();

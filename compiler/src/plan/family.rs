@@ -46,7 +46,8 @@ pub struct AttentionPlan {
     /// Query blocks and key blocks of the product with the values; those of the scores in all
     /// families but [`Family::Products`].
     pub values: [u32; 2],
-    /// Tiles of a stream that own rows of it; in other families than [`Family::Products`], all.
+    /// Tiles of a stream that own rows of it in [`Family::Products`]; the other families do not ask
+    /// for it and have the size of their grid here.
     pub owners: u32,
 }
 
@@ -91,26 +92,20 @@ impl AttentionPlan {
 
     /// Whether the owners of the rows compute the scores themselves.
     pub(crate) const fn shares_scores(&self) -> bool {
-        self.queries == self.owners && self.keys == 1
+        is_of_owners([self.queries, self.keys], self.owners)
     }
 
     /// Whether the owners of the rows multiply with the values themselves.
     pub(crate) const fn shares_values(&self) -> bool {
-        self.values[0] == self.owners && self.values[1] == 1
+        is_of_owners(self.values, self.owners)
     }
 
-    /// Logical tile of a rectangle.
+    /// Logical tile of a rectangle in a plan with one grid.
     #[must_use]
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a grid has at most 1,472 tiles"
-    )]
     pub const fn tile(&self, stream: u32, query: u32, key: u32) -> u16 {
-        ((stream * self.queries + query) * self.keys + key) as u16
+        self.owner_tile(stream, query * self.keys + key)
     }
-}
 
-impl AttentionPlan {
     /// Logical tile of a part of a stream's query rows.
     #[must_use]
     #[expect(
@@ -120,6 +115,12 @@ impl AttentionPlan {
     pub const fn shared_tile(&self, streams: u32, stream: u32, part: u32) -> u16 {
         (stream + streams * part) as u16
     }
+}
+
+/// Whether the owners of the rows do a product on their own rows: its grid has a query block for
+/// each of them and all keys in one.
+pub(super) const fn is_of_owners([queries, keys]: [u32; 2], owners: u32) -> bool {
+    queries == owners && keys == 1
 }
 
 impl fmt::Display for AttentionPlan {

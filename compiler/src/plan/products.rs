@@ -12,7 +12,7 @@ use crate::options::{AttentionProducts, Options, PredictedCycles};
 use super::OperationPlan;
 use super::attention::{AttentionProblem, merge, softmax};
 use super::candidate::{Lack, Memory, endpoint, phase_overhead};
-use super::family::{AttentionPlan, Family};
+use super::family::{AttentionPlan, Family, is_of_owners};
 use super::pick::Pick;
 
 /// A grid of one product: query blocks and key blocks.
@@ -91,13 +91,7 @@ fn grids(
     if !is_free {
         return vec![[owners, 1]];
     }
-    let even = |extent: u32, parts: u32| extent.div_ceil(extent.div_ceil(parts)) == parts;
-    let mut grids = Vec::new();
-    for queries in (1..=problem.queries.min(available)).filter(|&it| even(problem.queries, it)) {
-        let most = problem.key_groups().min(available / queries);
-        let keys = (1..=most).filter(|&it| even(problem.key_groups(), it));
-        grids.extend(keys.map(|keys| [queries, keys]));
-    }
+    let mut grids = problem.even_grids(available);
     grids.sort_by_cached_key(|&grid| (price(grid), grid));
     grids.truncate(KEPT);
     grids
@@ -123,7 +117,7 @@ impl Part {
             panels: problem.panels(),
             owned: problem.queries.div_ceil(owners),
             keys,
-            is_shared: queries == owners && keys == 1,
+            is_shared: is_of_owners([queries, keys], owners),
         }
     }
 
@@ -223,15 +217,14 @@ fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
     );
     let own = scores.owned * (groups + 1);
     let weights = if scores.is_shared {
-        memory.add("scores", own, interleaved, (2, 9))
+        let weights = memory.add("scores", own, interleaved, (2, 9));
+        memory.keep_apart(q, weights);
+        weights
     } else {
         let block = memory.add("scores", scores.rows * scores.groups, interleaved, (2, 3));
         memory.keep_apart(q, block);
         memory.add("weights", own, interleaved, (3, 9))
     };
-    if scores.is_shared {
-        memory.keep_apart(q, weights);
-    }
     let left = if values.is_shared {
         weights
     } else {

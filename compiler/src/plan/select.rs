@@ -206,8 +206,7 @@ fn together(graph: &Graph, options: &Options, index: usize) -> usize {
         return 1;
     }
     let alike = operations.iter().take_while(|each| is_alike(each)).count();
-    let body = graph.repeat().map(|repeat| repeat.operations.clone());
-    let is_inside = |at: usize| body.as_ref().is_some_and(|body| body.contains(&at));
+    let is_inside = |at: usize| graph.repeat_around(at).is_some();
     let alike = (index..index + alike)
         .take_while(|&at| is_inside(at) == is_inside(index))
         .count();

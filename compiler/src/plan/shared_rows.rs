@@ -47,12 +47,11 @@ pub(super) fn pick(
 }
 
 /// Keys that a tile holds at once, padding included.
-const fn resident_keys(plan: &AttentionPlan) -> u32 {
-    match plan.family {
-        Family::Flash => KEY_BLOCK,
-        Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
-            KEY_BLOCK * plan.keys
-        }
+fn resident_keys(plan: &AttentionPlan) -> u32 {
+    if plan.family == Family::Flash {
+        KEY_BLOCK
+    } else {
+        KEY_BLOCK * plan.keys
     }
 }
 
@@ -65,11 +64,10 @@ fn predicted(
     let generation = options.kernel_generation;
     let rows = problem.queries.div_ceil(plan.queries);
     let (keys, width) = (resident_keys(plan), problem.panels() * LANES);
-    let (rounds, class) = match plan.family {
-        Family::Flash => (plan.keys, MemoryClass::Interleaved),
-        Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
-            (1, MemoryClass::Standard)
-        }
+    let (rounds, class) = if plan.family == Family::Flash {
+        (plan.keys, MemoryClass::Interleaved)
+    } else {
+        (1, MemoryClass::Standard)
     };
     let gemm = |inner, columns| {
         let gemm = KernelSpec::GemmF16 {

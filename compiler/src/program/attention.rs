@@ -42,6 +42,23 @@ impl Rectangle {
     const fn state_offset(&self) -> u32 {
         self.rows * self.groups * UNIT_BYTES
     }
+
+    fn indices(&self, product: &str) -> Vec<(&'static str, String)> {
+        indices(product, [self.stream, self.query, self.key])
+    }
+}
+
+/// What tells a call of a product of one stream apart from the others.
+pub(super) fn indices(
+    product: &str,
+    [stream, query, key]: [u32; 3],
+) -> Vec<(&'static str, String)> {
+    vec![
+        ("product", product.to_owned()),
+        ("stream", stream.to_string()),
+        ("output_block_row", query.to_string()),
+        ("block", key.to_string()),
+    ]
 }
 
 /// An attention that is being expanded.
@@ -219,19 +236,10 @@ impl Run<'_> {
                 accumulate: false,
                 class: MemoryClass::Interleaved,
             };
-            let template = builder.template(gemm_call(&shape, &self.indices(at, "scores")));
+            let template = builder.template(gemm_call(&shape, &at.indices("scores")));
             (template, places([buffer, q[index], k[index]]))
         });
         scores
-    }
-
-    fn indices(&self, at: &Rectangle, operand: &str) -> Vec<(&'static str, String)> {
-        vec![
-            ("product", operand.to_owned()),
-            ("stream", at.stream.to_string()),
-            ("output_block_row", at.query.to_string()),
-            ("block", at.key.to_string()),
-        ]
     }
 
     fn softmax(&self, builder: &mut Builder, scores: &Buffers) {
@@ -257,7 +265,7 @@ impl Run<'_> {
                 accumulate: false,
                 class: MemoryClass::Interleaved,
             };
-            let template = builder.template(gemm_call(&shape, &self.indices(at, "values")));
+            let template = builder.template(gemm_call(&shape, &at.indices("values")));
             (template, places([buffer, weights[index], v[index]]))
         });
         sums
@@ -301,7 +309,7 @@ impl Run<'_> {
         if parts == 1 {
             let offset = at.state_offset();
             let buffer = weights[index];
-            owned.blocks.push(start(sums[index]));
+            owned.blocks.push(Place::start(sums[index]));
             owned.states.push(Place { buffer, offset });
             return owned;
         }
@@ -370,7 +378,9 @@ impl Run<'_> {
                 calls.push(Call {
                     tile: each.at.tile,
                     template: builder.template(merge_all_call(&spec)),
-                    operands: std::iter::once(start(result)).chain(operands).collect(),
+                    operands: std::iter::once(Place::start(result))
+                        .chain(operands)
+                        .collect(),
                 });
                 continue;
             }
@@ -378,8 +388,8 @@ impl Run<'_> {
             for (part, (&block, &row_state)) in (0..).zip(each.blocks.iter().zip(&each.states)) {
                 let spec = crate::plan::merge(&self.problem, count, (part, parts));
                 let mut operands = Vec::new();
-                operands.extend(spec.last.then(|| start(result)));
-                operands.extend((!(spec.first && spec.last)).then(|| start(state)));
+                operands.extend(spec.last.then(|| Place::start(result)));
+                operands.extend((!(spec.first && spec.last)).then(|| Place::start(state)));
                 operands.extend([block, row_state]);
                 calls.push(Call {
                     tile: each.at.tile,
@@ -425,10 +435,6 @@ impl Owned {
     }
 }
 
-const fn start(buffer: BufferId) -> Place {
-    Place { buffer, offset: 0 }
-}
-
 fn places<const N: usize>(buffers: [BufferId; N]) -> Vec<Place> {
-    buffers.map(start).to_vec()
+    buffers.map(Place::start).to_vec()
 }

@@ -226,8 +226,7 @@ impl<'a> Run<'a> {
             };
             let template =
                 builder.template(gemm_call(&blocks.shape(), &indices(plan, cell, chunk)));
-            let operands = [self.outputs[tile], left, right];
-            let operands = operands.map(|buffer| Place { buffer, offset: 0 });
+            let operands = [self.outputs[tile], left, right].map(Place::start);
             calls.push(Call {
                 tile: plan.tile(cell),
                 template,
@@ -257,8 +256,7 @@ impl<'a> Run<'a> {
                 let label = builder.label(&format!("{} bias", self.operation.name));
                 buffer = builder.buffer(tile, bytes, label);
                 let template = builder.template(copy_call(bytes));
-                let operands = [output, buffer].map(|buffer| Place { buffer, offset: 0 });
-                let operands = operands.to_vec();
+                let operands = [output, buffer].map(Place::start).to_vec();
                 seeds.push(Call {
                     tile,
                     template,
@@ -415,7 +413,7 @@ impl Run<'_> {
             let view = &problem.result.view;
             let call = reduce_call(plan.grid.inner, view, &block, units.clone());
             let template = builder.template(call);
-            let operands = [piece, partial].map(|buffer| Place { buffer, offset: 0 });
+            let operands = [piece, partial].map(Place::start);
             calls.push(Call {
                 tile: plan.tile(cell),
                 template,

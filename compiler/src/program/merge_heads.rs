@@ -42,11 +42,10 @@ pub(crate) fn pack(
                 order: Order::Panels,
             };
             let packed = builder.buffer(each.tile, block.bytes(), label);
-            let place = |buffer| Place { buffer, offset: 0 };
             calls.push(Call {
                 tile: each.tile,
                 template: builder.template(pack_left_call(each.rows, problem.width)),
-                operands: vec![place(packed), place(each.buffer)],
+                operands: vec![Place::start(packed), Place::start(each.buffer)],
             });
             home.put(&block, 0..block.units(), packed);
         }

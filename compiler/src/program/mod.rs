@@ -84,6 +84,13 @@ pub struct Place {
     pub offset: u32,
 }
 
+impl Place {
+    /// The start of a buffer.
+    const fn start(buffer: BufferId) -> Self {
+        Self { buffer, offset: 0 }
+    }
+}
+
 /// Bytes that go from one buffer to the same offset of one or more buffers on different tiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {

@@ -165,20 +165,28 @@ pub(crate) fn arrive(
     if let Some(buffers) = placed {
         return buffers.clone();
     }
-    let targets: Arc<[BufferId]> = want
-        .tiles
-        .iter()
-        .map(|&tile| want.buffer(builder, tile))
-        .collect();
-    let home = &builder.homes[&want.key()];
-    for segment in home.segments(&want.view, &want.block) {
+    let tiles = want.tiles.iter();
+    let targets: Vec<BufferId> = tiles.map(|&tile| want.buffer(builder, tile)).collect();
+    let segments = builder.homes[&want.key()].segments(&want.view, &want.block);
+    bring_all(builder, arrival, segments, targets.as_slice());
+    targets
+}
+
+/// Brings segments to all targets.
+pub(super) fn bring_all(
+    builder: &mut Builder,
+    arrival: &mut Arrival,
+    segments: impl IntoIterator<Item = Segment>,
+    targets: impl Into<Arc<[BufferId]>>,
+) {
+    let targets = targets.into();
+    for segment in segments {
         bring(builder, arrival, segment, &targets);
     }
-    targets.to_vec()
 }
 
 /// Brings one segment to all targets.
-pub(super) fn bring(
+fn bring(
     builder: &mut Builder,
     arrival: &mut Arrival,
     segment: Segment,

@@ -10,7 +10,7 @@ use crate::plan::{HeadLayout, axis, consumers, wanted_axes};
 
 use super::build::{Builder, Title};
 use super::home::{Home, HomePiece};
-use super::operand::{Arrival, Want, arrive, host};
+use super::operand::{Arrival, Want, arrive, bring_all, host};
 use super::{BufferId, Call, HostRange, Place};
 
 /// Expands GeLU and add where their first operand lies.
@@ -67,11 +67,10 @@ pub(crate) fn expand_pointwise(
             Some(_) => add_call(units * LANES, logical),
         };
         let buffers = [Some(out), Some(piece.buffer), second];
-        let place = |buffer| Place { buffer, offset: 0 };
         calls.push(Call {
             tile,
             template: builder.template(call),
-            operands: buffers.into_iter().flatten().map(place).collect(),
+            operands: buffers.into_iter().flatten().map(Place::start).collect(),
         });
         result.put(&piece.block, piece.units, out);
     }
@@ -186,10 +185,8 @@ fn alongside(
         return buffer;
     }
     let home = &builder.homes[&(value, view.axis)];
-    let targets: std::sync::Arc<[BufferId]> = std::sync::Arc::from([buffer]);
-    for segment in home.unit_segments(view, &piece.block, piece.units.clone()) {
-        super::operand::bring(builder, arrival, segment, &targets);
-    }
+    let segments = home.unit_segments(view, &piece.block, piece.units.clone());
+    bring_all(builder, arrival, segments, [buffer]);
     buffer
 }
 
@@ -238,7 +235,6 @@ pub(crate) fn expand_rows(
     for (row, source) in (0..rows).zip(sources) {
         let (tile, block) = (tile_of(row), row_block(&view, row));
         let out = builder.buffer(tile, block.bytes(), label);
-        let place = |buffer| Place { buffer, offset: 0 };
         if !columns.is_multiple_of(LANES) {
             let offset = block.bytes() - UNIT_BYTES;
             clears.push(Call {
@@ -254,7 +250,7 @@ pub(crate) fn expand_rows(
         calls.push(Call {
             tile,
             template: builder.template(layer_norm_call(columns)),
-            operands: [out, source, scale(0), scale(1)].map(place).to_vec(),
+            operands: [out, source, scale(0), scale(1)].map(Place::start).to_vec(),
         });
         home.put(&block, 0..block.units(), out);
     }

@@ -3,7 +3,6 @@
 //! back to the owners, sum, division.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use runtime::package::MemoryClass;
 
@@ -13,9 +12,10 @@ use crate::layout::{Block, LANES, LineAxis, Order, UNIT_BYTES, View, split};
 use crate::options::OperandPolicy;
 use crate::plan::{AttentionPlan, AttentionProblem, PlanError};
 
+use super::attention::indices;
 use super::build::{Builder, Title};
-use super::home::Home;
-use super::operand::{Arrival, PANEL_TAIL, Want, arrive, bring, host};
+use super::home::{Home, Segment};
+use super::operand::{Arrival, PANEL_TAIL, Want, arrive, bring_all, host};
 use super::results::{ResultRows, settle};
 use super::{BufferId, Call, Place};
 
@@ -44,6 +44,10 @@ impl Cell {
     /// Keys that are no padding.
     fn keys(&self, problem: &AttentionProblem) -> u32 {
         problem.keys.min(self.groups.end * LANES) - self.groups.start * LANES
+    }
+
+    fn indices(&self, product: &str) -> Vec<(&'static str, String)> {
+        indices(product, [self.stream, self.query, self.key])
     }
 
     fn block(&self, panels: Range<u32>) -> Block {
@@ -207,8 +211,7 @@ impl Run<'_> {
         let mut blocks = Vec::new();
         let mut calls = Vec::new();
         for (index, cell) in self.scores.iter().enumerate() {
-            let state = if is_shared { 1 } else { 0 };
-            let units = cell.row_count() * (cell.group_count() + state);
+            let units = cell.row_count() * (cell.group_count() + u32::from(is_shared));
             let buffer = builder.buffer(cell.tile, units * UNIT_BYTES, label);
             builder.buffer_mut(buffer).class = MemoryClass::Interleaved;
             builder.program.apart.push((buffer, q[index]));
@@ -227,7 +230,7 @@ impl Run<'_> {
                 accumulate: false,
                 class: MemoryClass::Interleaved,
             };
-            let template = builder.template(gemm_call(&shape, &indices(cell, "scores")));
+            let template = builder.template(gemm_call(&shape, &cell.indices("scores")));
             calls.push(call(cell.tile, template, [buffer, q[index], k[index]]));
         }
         builder.compute(&self.title, "gemm", calls);
@@ -329,7 +332,7 @@ impl Run<'_> {
                 accumulate: false,
                 class: MemoryClass::Interleaved,
             };
-            let template = builder.template(gemm_call(&shape, &indices(cell, "values")));
+            let template = builder.template(gemm_call(&shape, &cell.indices("values")));
             calls.push(call(cell.tile, template, [buffer, left[index], v[index]]));
         }
         builder.compute(&self.title, "gemm", calls);
@@ -410,7 +413,7 @@ impl Run<'_> {
             calls.push(Call {
                 tile: cell.tile,
                 template: builder.template(merge_call(&spec)),
-                operands: vec![start(buffer), start(totals[index]), state],
+                operands: vec![Place::start(buffer), Place::start(totals[index]), state],
             });
             results.push(ResultRows {
                 stream: cell.stream,
@@ -438,30 +441,18 @@ fn gather(
     (block, view): (&Block, &View),
     (buffer, offset): (BufferId, u32),
 ) {
-    let target: Arc<[BufferId]> = Arc::from([buffer]);
-    for mut segment in home.segments(view, block) {
-        segment.offset += offset;
-        bring(builder, arrival, segment, &target);
-    }
-}
-
-fn indices(cell: &Cell, product: &str) -> Vec<(&'static str, String)> {
-    vec![
-        ("product", product.to_owned()),
-        ("stream", cell.stream.to_string()),
-        ("output_block_row", cell.query.to_string()),
-        ("block", cell.key.to_string()),
-    ]
-}
-
-const fn start(buffer: BufferId) -> Place {
-    Place { buffer, offset: 0 }
+    let segments = home.segments(view, block).into_iter();
+    let moved = segments.map(|segment| Segment {
+        offset: segment.offset + offset,
+        ..segment
+    });
+    bring_all(builder, arrival, moved, [buffer]);
 }
 
 fn call<const N: usize>(tile: u16, template: u32, buffers: [BufferId; N]) -> Call {
     Call {
         tile,
         template,
-        operands: buffers.map(start).to_vec(),
+        operands: buffers.map(Place::start).to_vec(),
     }
 }

@@ -18,7 +18,7 @@ use crate::plan::{HeadLayout, PlanError, axis, wanted_axes};
 
 use super::build::{Builder, Title};
 use super::home::Home;
-use super::operand::{Arrival, bring};
+use super::operand::{Arrival, bring_all};
 use super::{BufferId, Call, HostRange, Place, Program, RepeatedSteps, Work};
 
 /// Trials after which a block counts as one that does not settle.
@@ -194,10 +194,8 @@ fn begin(
         let source = home_of(builder, graph, carried.initial, repeat)?;
         let mut arrival = Arrival::default();
         for piece in &home.pieces {
-            let target: Arc<[BufferId]> = Arc::from([piece.buffer]);
-            for segment in source.unit_segments(&view, &piece.block, piece.units.clone()) {
-                bring(builder, &mut arrival, segment, &target);
-            }
+            let segments = source.unit_segments(&view, &piece.block, piece.units.clone());
+            bring_all(builder, &mut arrival, segments, [piece.buffer]);
         }
         builder.push_arrival(&title(graph, carried), arrival);
     }
@@ -256,9 +254,7 @@ fn hand_over(
             copies.push(Call {
                 tile,
                 template: builder.template(copy_call(bytes)),
-                operands: [argument, result]
-                    .map(|buffer| Place { buffer, offset: 0 })
-                    .to_vec(),
+                operands: [argument, result].map(Place::start).to_vec(),
             });
         }
         builder.compute(&title(graph, carried), "copy", copies);

@@ -34,11 +34,11 @@ impl Run<'_> {
         queries: &[BufferId],
         (keys, values): (&Prepared, &Prepared),
     ) -> Vec<BufferId> {
-        let (count, blocks) = match self.plan.family {
-            Family::Flash => (self.plan.keys, 1),
-            Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
-                (1, self.plan.keys)
-            }
+        let is_flash = self.plan.family == Family::Flash;
+        let (count, blocks) = if is_flash {
+            (self.plan.keys, 1)
+        } else {
+            (1, self.plan.keys)
         };
         let state_label = builder.label(&format!("{} merge state", self.operation.name));
         let width = self.problem.width;
@@ -51,7 +51,7 @@ impl Run<'_> {
                 blocks,
             };
             let k = self.key_blocks(builder, round, keys, "keys");
-            let late_values = (self.plan.family == Family::Flash).then(|| {
+            let late_values = is_flash.then(|| {
                 let mut moves = Vec::new();
                 let v = self.value_blocks(builder, round, values, &mut moves);
                 (v, moves)
@@ -93,11 +93,10 @@ impl Run<'_> {
     }
 
     fn class(&self) -> MemoryClass {
-        match self.plan.family {
-            Family::Flash => MemoryClass::Interleaved,
-            Family::Split | Family::SplitOnePass | Family::Products | Family::Materialized => {
-                MemoryClass::Standard
-            }
+        if self.plan.family == Family::Flash {
+            MemoryClass::Interleaved
+        } else {
+            MemoryClass::Standard
         }
     }
 

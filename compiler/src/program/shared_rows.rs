@@ -10,7 +10,7 @@ use crate::layout::{Block, LANES, Order, UNIT_BYTES, split};
 use crate::plan::{AttentionPlan, AttentionProblem, KEY_BLOCK, PlanError};
 
 use super::build::{Builder, Title};
-use super::operand::{Arrival, PANEL_TAIL};
+use super::operand::{Arrival, PANEL_TAIL, bring_all};
 use super::unpack::RowMajor;
 use super::{BufferId, Call, Move, Place};
 
@@ -310,10 +310,8 @@ impl Run<'_> {
             if !is_whole || segments.iter().any(|segment| segment.source.is_none()) {
                 self.clear(builder, &mut arrival, Self::place(buffer, 0), PANEL_BYTES);
             }
-            let targets: Arc<[BufferId]> = Arc::from([buffer]);
-            for segment in segments.into_iter().filter(|each| each.source.is_some()) {
-                super::operand::bring(builder, &mut arrival, segment, &targets);
-            }
+            let filled = segments.into_iter().filter(|each| each.source.is_some());
+            bring_all(builder, &mut arrival, filled, [buffer]);
         }
         builder.push_arrival(&self.title, arrival);
         Ok(prepared)

@@ -65,11 +65,10 @@ impl RowMajor {
             }
             let tile = builder.program.buffers[*buffer as usize].tile;
             let rows = builder.buffer(tile, block.bytes(), label);
-            let place = |buffer| Place { buffer, offset: 0 };
             calls.push(Call {
                 tile,
                 template: builder.template(call(home, block)),
-                operands: vec![place(rows), place(*buffer)],
+                operands: vec![Place::start(rows), Place::start(*buffer)],
             });
             for (index, panel) in (0..).zip(block.panels.clone()) {
                 let shard = Shard {

@@ -67,8 +67,8 @@ impl Kernel for Add {
         };
         let mut values = call.halves(1, rows.elements())?;
         let right = call.halves(2, rows.width)?;
-        for (at, value) in values.iter_mut().enumerate() {
-            *value = Lane::new(&call.rounder, 0, at).add(*value, right[at % rows.width]);
+        for (at, (value, &right)) in values.iter_mut().zip(right.iter().cycle()).enumerate() {
+            *value = Lane::new(&call.rounder, 0, at).add(*value, right);
         }
         rows.store(call, &values, padding)
     }

@@ -96,9 +96,9 @@ impl Kernel for BiasGelu {
         let padding = rows.padding(call, &[1])?;
         let mut values = call.halves(1, rows.elements())?;
         let bias = call.halves(2, rows.width)?;
-        for (at, value) in values.iter_mut().enumerate() {
+        for (at, (value, &bias)) in values.iter_mut().zip(bias.iter().cycle()).enumerate() {
             let mut lane = Lane::new(&call.rounder, 0, at);
-            let sum = lane.add(*value, bias[at % rows.width]);
+            let sum = lane.add(*value, bias);
             *value = lane.gelu(sum);
         }
         rows.store(call, &values, padding)

@@ -29,7 +29,7 @@ mod zero;
 
 use analytics::units::Cycles;
 
-use crate::package::KernelSpec;
+use crate::package::{CallTemplate, KernelSpec};
 
 pub(crate) use amp::{Engine, Rounder};
 pub use arguments::{Arguments, arguments};
@@ -56,6 +56,18 @@ pub fn cycles(spec: &KernelSpec, generation: Generation) -> Cycles {
 #[must_use]
 pub fn basis(spec: &KernelSpec, generation: Generation) -> Basis {
     cost(spec, generation).basis
+}
+
+/// Symbols of the templates whose cost has this basis, sorted.
+#[must_use]
+pub fn symbols_of(templates: &[CallTemplate], generation: Generation, of: Basis) -> Vec<&str> {
+    let such = templates
+        .iter()
+        .filter(|template| basis(&template.kernel, generation) == of);
+    let mut symbols: Vec<&str> = such.map(|template| template.symbol.as_str()).collect();
+    symbols.sort_unstable();
+    symbols.dedup();
+    symbols
 }
 
 #[cfg(test)]

@@ -2,20 +2,22 @@
 //!
 //! Region 0 (208 KiB, executable, 16 KiB elements) is followed by region 1 (416 KiB, data only,
 //! two-way interleaved, treated as 32 KiB element pairs). Source: vendor memory map, exercised on
-//! hardware.
+//! hardware. The bounds stand in [`analytics::memory`], since the page draws the same map.
+
+use analytics::memory;
 
 use crate::package::model::Address;
 
 /// First byte of SRAM.
-pub const BASE: Address = 0x4_c000;
+pub const BASE: Address = memory::SRAM.start;
 /// One past the last byte of SRAM.
-pub const END: Address = 0xe_8000;
+pub const END: Address = memory::SRAM.end;
 /// First byte of the interleaved region, one past the executable one.
-pub const INTERLEAVED: Address = 0x8_0000;
+pub const INTERLEAVED: Address = memory::INTERLEAVED;
 /// Bytes of one element of region 0.
-pub const ELEMENT_BYTES: u32 = 0x4000;
+pub const ELEMENT_BYTES: u32 = memory::ELEMENT;
 /// Bytes of one element pair of region 1.
-pub const ELEMENT_PAIR_BYTES: u32 = 0x8000;
+pub const ELEMENT_PAIR_BYTES: u32 = memory::ELEMENT_PAIR;
 /// Bytes of a tile's SRAM.
 pub const BYTES: u32 = END - BASE;
 /// Unit of 64-bit access.

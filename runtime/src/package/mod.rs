@@ -1,7 +1,8 @@
 //! The `.ipuexe` package: its model, its bytes and what makes it well formed.
 //!
 //! [`write()`] and [`read()`] are inverse on valid packages; equal packages give equal bytes. The
-//! format is `schemas/package.capnp`; `analytics` holds its generated code, since the page reads it too.
+//! format is `schemas/package.capnp`; `analytics` holds its generated code, since the page reads it
+//! too.
 
 mod column;
 mod delivery_runs;
@@ -19,15 +20,13 @@ mod validate;
 mod validate_tile;
 mod write;
 
+pub use analytics::memory::{FORMAT_MAJOR, MAGIC};
 pub use error::PackageError;
 pub use kernel::*;
 pub use model::*;
 pub use validate::{FlatItem, flatten, validate};
 
-/// The root's first word: ASCII `IPUEXE02`.
-pub const MAGIC: u64 = u64::from_le_bytes(*b"IPUEXE02");
-/// Format generation that this build writes, and the newest it reads.
-pub const FORMAT_MAJOR: u16 = 3;
+/// Revision of [`FORMAT_MAJOR`] that this build writes.
 const FORMAT_MINOR: u16 = 1;
 
 /// Most delivery destinations in one package: 2^25. A few bytes can stand for many of them, so the

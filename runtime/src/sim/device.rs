@@ -326,8 +326,10 @@ impl<'a, 'p> Device<'a, 'p> {
             longest = longest.max(cycles);
             *now += cycles.get();
         }
-        for (assumed, calls) in self.assumed.iter_mut().zip(&calls) {
-            *assumed += program.assumed_cost(calls);
+        if program.has_assumed {
+            for (assumed, calls) in self.assumed.iter_mut().zip(&calls) {
+                *assumed += program.assumed_cost(calls);
+            }
         }
         let active = calls.iter().filter(|calls| !calls.is_empty()).count();
         self.phases.push(PhaseReport {

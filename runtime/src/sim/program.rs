@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::buffers::Buffers;
 use super::{RunError, RunOptions, iteration};
 use crate::fault::{Fault, FaultRule, Faults};
-use crate::kernels::{self, Access, Basis, Generation, Violation};
+use crate::kernels::{self, Access, Basis, Cost, Generation, Violation};
 use crate::machine::topology::Topology;
 use crate::package::{
     Address, Call, CallTemplate, Delivery, FlatItem, MemoryRange, Package, TileProgram, flatten,
@@ -26,9 +26,9 @@ pub(crate) struct Program<'a> {
     /// Declared buffers.
     pub(crate) buffers: Buffers<'a>,
     /// Cost of one call of each template.
-    costs: Vec<Cycles>,
-    /// Whether no measurement stands behind that cost.
-    is_assumed: Vec<bool>,
+    costs: Vec<Cost>,
+    /// Whether no measurement stands behind some of them.
+    pub(crate) has_assumed: bool,
     /// Exchange epoch of each flat position.
     epochs: Vec<u32>,
 }
@@ -40,15 +40,10 @@ impl<'a> Program<'a> {
         let generation = generation(package, options)?;
         let topology = Topology::from_mapping(&package.target.tile_mapping)?;
         let flat = flatten(package)?;
-        let costs = package
+        let costs: Vec<Cost> = package
             .call_templates
             .iter()
-            .map(|template| kernels::cycles(&template.kernel, generation))
-            .collect();
-        let is_assumed = package
-            .call_templates
-            .iter()
-            .map(|template| kernels::basis(&template.kernel, generation) == Basis::Assumed)
+            .map(|template| kernels::cost(&template.kernel, generation))
             .collect();
         let program = Self {
             package,
@@ -57,8 +52,8 @@ impl<'a> Program<'a> {
             epochs: epochs(&flat),
             flat,
             generation,
+            has_assumed: costs.iter().any(|cost| cost.basis == Basis::Assumed),
             costs,
-            is_assumed,
         };
         program.check_assumed(options)?;
         program.check_calls()?;
@@ -80,15 +75,14 @@ impl<'a> Program<'a> {
 
     /// Cycles of one call.
     pub(crate) fn cost(&self, call: &Call) -> Cycles {
-        self.costs[call.template as usize]
+        self.costs[call.template as usize].cycles
     }
 
     /// Cycles of the calls whose cost is assumed.
     pub(crate) fn assumed_cost(&self, calls: &[Call]) -> Cycles {
-        let assumed = calls
-            .iter()
-            .filter(|call| self.is_assumed[call.template as usize]);
-        assumed.map(|call| self.cost(call)).sum()
+        let costs = calls.iter().map(|call| self.costs[call.template as usize]);
+        let assumed = costs.filter(|cost| cost.basis == Basis::Assumed);
+        assumed.map(|cost| cost.cycles).sum()
     }
 
     /// The exchange epoch of a flat position.
@@ -98,14 +92,7 @@ impl<'a> Program<'a> {
 
     /// Symbols of the kernels whose cost has this basis, sorted.
     pub(crate) fn kernels_of(&self, basis: Basis) -> Vec<&'a str> {
-        let templates = self.package.call_templates.iter();
-        let such = templates
-            .filter(|t| kernels::basis(&t.kernel, self.generation) == basis)
-            .map(|t| t.symbol.as_str());
-        let mut symbols: Vec<&str> = such.collect();
-        symbols.sort_unstable();
-        symbols.dedup();
-        symbols
+        kernels::symbols_of(&self.package.call_templates, self.generation, basis)
     }
 
     /// Kernels with assumed costs run only where the caller allows them.

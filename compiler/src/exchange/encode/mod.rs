@@ -113,7 +113,8 @@ fn encode_tile(timeline: &Timeline, tile: TileId) -> Result<Option<EncodedRow>, 
 }
 
 /// The row of one receiving tile while messages are added at its end: encoded again after each,
-/// from the last checkpoint, or in full.
+/// from the last checkpoint, or in full. It is there for `benches/exchange.rs`, which times the
+/// two; the compiler encodes whole timelines.
 #[derive(Clone, Debug, Default)]
 pub struct GrowingRow {
     row: Row,

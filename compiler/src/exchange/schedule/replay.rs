@@ -54,7 +54,9 @@ pub fn replay(
     Some(Schedule {
         timelines,
         report,
-        ..known.clone()
+        starts: known.starts.clone(),
+        merges: known.merges.clone(),
+        pairing: known.pairing,
     })
 }
 

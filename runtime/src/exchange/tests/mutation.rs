@@ -226,7 +226,7 @@ fn damaged_rows_are_refused_or_deliver_what_is_declared() {
 }
 
 #[test]
-#[ignore = "half a million mutations take minutes"]
+#[ignore = "half a million mutations take half a minute"]
 fn half_a_million_damaged_rows_are_refused_or_deliver_what_is_declared() {
     let (seed, count) = long_run();
     on_one_thread(|| mutate(seed, count));

@@ -221,7 +221,7 @@ fn damaged_packages_are_refused_or_deliver_what_they_declare() {
 }
 
 #[test]
-#[ignore = "half a million mutations take minutes"]
+#[ignore = "half a million mutations take a minute"]
 fn half_a_million_damaged_packages_are_refused_or_deliver_what_they_declare() {
     let (seed, count) = long_run();
     on_one_thread(|| mutate(seed, count));
