@@ -13,10 +13,8 @@ mod memory;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use analytics::text;
-use base64::Engine as _;
 use e2e::ranges::{Given, RangeHost};
 use e2e::stack::{Stack, expect_output, target_folder};
 use e2e::viewer::Viewer;
@@ -78,7 +76,7 @@ async fn main() {
             "url" => by_ranges().await,
             "row" => row_file().await,
             "frames" => frames().await,
-            "wasm" => wasm().await,
+            "wasm" => wasm(),
             samples => dropped(samples).await,
         }
     }
@@ -271,34 +269,16 @@ async fn frames() {
 }
 
 /// What the page's program weighs on the way to a browser.
-async fn wasm() {
-    let stack = Stack::start().await;
-    let viewer = Viewer::landing(&stack.url("/")).await;
-    for file in ["viewer_bg.wasm", "viewer.js"] {
-        let data: String = viewer
-            .eval(&format!(
-                "(async () => {{ const blob = await (await fetch('/{file}')).blob(); \
-                 const reader = new FileReader(); \
-                 return new Promise((done) => {{ reader.onload = () => done(reader.result); \
-                 reader.readAsDataURL(blob); }}); }})()"
-            ))
-            .await;
-        let (_, data) = data.split_once(',').expect("a data address");
-        let bytes = base64::prelude::BASE64_STANDARD
-            .decode(data)
-            .expect("base64");
-        let place = target_folder("e2e/bench").join(file);
-        fs::write(&place, &bytes).expect("the file is written");
-        let packed = Command::new("brotli")
-            .args(["-q", "11", "-c", path(&place)])
-            .output();
-        let packed = packed.map_or_else(
-            |_| "install the brotli command to see it compressed".to_owned(),
-            |it| format!("{} with brotli", text::count(it.stdout.len() as u64)),
-        );
+fn wasm() {
+    for name in ["viewer_bg.wasm", "viewer.js"] {
+        let is_it = |file: &&site::File| file.path.strip_prefix('/') == Some(name);
+        let file = site::files().iter().find(is_it);
+        let file = file.expect("the viewer is built");
+        let packed = file.brotli.expect("brotli makes programs smaller");
         println!(
-            "{file}: {} bytes, {packed}",
-            text::count(bytes.len() as u64)
+            "{name}: {} bytes, {} with brotli",
+            text::count(file.bytes.len() as u64),
+            text::count(packed.len() as u64)
         );
     }
 }

@@ -193,7 +193,7 @@ impl Viewer {
         .await
     }
 
-    /// What the page put on the clipboard since this was first called, newest last.
+    /// Keeps what the page puts on the clipboard from now on, in `window.copied`, newest last.
     pub async fn watch_clipboard(&self) {
         let _: bool = self
             .eval(

@@ -154,8 +154,15 @@ impl BarrierReport {
 /// # Errors
 /// Where a sample chunk cannot be decoded.
 pub fn barriers(report: &ProfileReport) -> Result<BarrierReport, DecodeError> {
-    let boundaries = Boundaries::find(report)?;
-    waits::split(report, &boundaries, &vec![true; boundaries.list.len()])
+    barriers_at(report, &Boundaries::find(report)?)
+}
+
+/// As [`barriers`], where the boundaries are known: one pass.
+pub(crate) fn barriers_at(
+    report: &ProfileReport,
+    boundaries: &Boundaries,
+) -> Result<BarrierReport, DecodeError> {
+    waits::split(report, boundaries, &vec![true; boundaries.list.len()])
 }
 
 /// The boundaries of `report` at which tiles waited for `kernel`, by its exact name, and what each

@@ -90,6 +90,12 @@ impl Frame {
         self.kind
     }
 
+    /// The zero of the clock on the shared one where all tiles have the same; 0 on the tile clock.
+    #[must_use]
+    pub(crate) const fn crop(self) -> u64 {
+        self.crop
+    }
+
     /// The shared-clock cycle before which samples of `tile` are cut off; also the zero of the
     /// clock.
     #[must_use]

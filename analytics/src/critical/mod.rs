@@ -187,6 +187,14 @@ pub fn critical_path(
     report: &ProfileReport,
     options: &CriticalOptions,
 ) -> Result<CriticalPath, DecodeError> {
-    let boundaries = Boundaries::find(report)?;
-    stretch::measure(report, &boundaries, options)
+    critical_path_at(report, &Boundaries::find(report)?, options)
+}
+
+/// As [`critical_path`], where the boundaries are known: one pass.
+pub(crate) fn critical_path_at(
+    report: &ProfileReport,
+    boundaries: &Boundaries,
+    options: &CriticalOptions,
+) -> Result<CriticalPath, DecodeError> {
+    stretch::measure(report, boundaries, options)
 }

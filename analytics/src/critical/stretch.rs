@@ -3,7 +3,7 @@
 use super::segments::{Crowd, Piece, Segment};
 use super::{CriticalOptions, CriticalPath, KernelOnPath, Parts, Stretch, WHOLE};
 use crate::barriers::boundary::{Arrivals, Boundaries, file_positions, is_member};
-use crate::clock::{ClockKind, Frame, initial_sync_crop};
+use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, Sample};
 
@@ -33,11 +33,8 @@ pub(super) fn measure(
     } else {
         ClockKind::Cropped
     };
-    let origin = if options.shared {
-        0
-    } else {
-        initial_sync_crop(report).get()
-    };
+    let frame = Frame::new(report, clock);
+    let origin = frame.crop();
     let count = boundaries.list.len() + 1;
     let mut gather = Gather {
         report,
@@ -50,7 +47,7 @@ pub(super) fn measure(
         paths: vec![Segment::default(); count],
     };
     report.visit_samples(|sample| gather.add(sample))?;
-    let run = Frame::new(report, clock).span(report)?.get();
+    let run = frame.span(report)?.get();
     let last = gather.end_run(origin + run);
     Ok(gather.finish(clock, run, last))
 }

@@ -8,7 +8,7 @@
 //! A tile arrives at an exchange when its synchronization of the same (epoch, phase) starts; where
 //! it has none, when its exchange does.
 
-mod roles;
+pub(crate) mod roles;
 
 use std::ops::Range;
 

@@ -3,6 +3,33 @@
 use super::Window;
 use crate::profile::{ActivityKind, ExchangeActivity};
 
+/// Roles of a tile's exchange port, in the order of all arrays by role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Words leave the tile.
+    Send,
+    /// Words land on the tile.
+    Receive,
+    /// The pair partner borrows this tile's transmit lane.
+    PartnerBusy,
+}
+
+impl Role {
+    /// Number of roles.
+    pub const COUNT: usize = 3;
+
+    /// The role of an activity; `None` for kinds that this version does not know.
+    #[must_use]
+    pub const fn of(kind: ActivityKind) -> Option<Self> {
+        match kind {
+            ActivityKind::Send => Some(Self::Send),
+            ActivityKind::Receive => Some(Self::Receive),
+            ActivityKind::PartnerBusy => Some(Self::PartnerBusy),
+            ActivityKind::Unknown(_) => None,
+        }
+    }
+}
+
 /// Cycles of one visit by role. Overlapping intervals of one role count once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RoleCycles {
@@ -26,9 +53,9 @@ impl RoleCycles {
     ) -> Self {
         let visible = window.visible(start, end);
         let place = |event: u32| window.place(event, &visible);
-        let mut edges: Vec<(u64, usize, i32)> = Vec::with_capacity(activities.len() * 2);
+        let mut edges: Vec<(u64, Role, i32)> = Vec::with_capacity(activities.len() * 2);
         for activity in activities {
-            let Some(role) = role(activity.kind) else {
+            let Some(role) = Role::of(activity.kind) else {
                 continue;
             };
             let (from, to) = (place(activity.start), place(activity.end));
@@ -39,17 +66,17 @@ impl RoleCycles {
         }
         edges.sort_unstable_by_key(|edge| edge.0);
         let mut cycles = Self::default();
-        let mut depth = [0i32; 3];
+        let mut depth = [0i32; Role::COUNT];
         let mut before = visible.start;
         for (at, role, change) in edges {
             cycles.add(depth, at - before);
-            depth[role] += change;
+            depth[role as usize] += change;
             before = at;
         }
         cycles
     }
 
-    fn add(&mut self, depth: [i32; 3], cycles: u64) {
+    fn add(&mut self, depth: [i32; Role::COUNT], cycles: u64) {
         let [send, receive, partner] = depth.map(|depth| depth > 0);
         let when = |holds: bool| if holds { cycles } else { 0 };
         self.send += when(send);
@@ -57,15 +84,6 @@ impl RoleCycles {
         self.simultaneous += when(send && receive);
         self.partner_busy += when(partner);
         self.busy += when(send || receive || partner);
-    }
-}
-
-fn role(kind: ActivityKind) -> Option<usize> {
-    match kind {
-        ActivityKind::Send => Some(0),
-        ActivityKind::Receive => Some(1),
-        ActivityKind::PartnerBusy => Some(2),
-        ActivityKind::Unknown(_) => None,
     }
 }
 

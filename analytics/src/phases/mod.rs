@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::barriers::{Barrier, BarrierReport, barriers};
-use crate::clock::{ClockKind, initial_sync_crop};
-use crate::critical::{CriticalOptions, CriticalPath, Parts, Stretch, critical_path};
+use crate::barriers::boundary::Boundaries;
+use crate::barriers::{Barrier, BarrierReport, barriers_at};
+use crate::clock::Frame;
+use crate::critical::{CriticalOptions, CriticalPath, Parts, Stretch, critical_path_at};
 use crate::format::DecodeError;
 use crate::profile::ProfileReport;
 use crate::query::place_name;
@@ -72,7 +73,7 @@ impl Phase {
     }
 }
 
-/// The phases of `report`. Four passes over the samples; memory grows with tiles and phases.
+/// The phases of `report`. Three passes over the samples; memory grows with tiles and phases.
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.
@@ -80,12 +81,10 @@ pub fn phases(
     report: &ProfileReport,
     options: &CriticalOptions,
 ) -> Result<PhaseReport, DecodeError> {
-    let path = critical_path(report, options)?;
-    let barriers = barriers(report)?;
-    let zero = match path.clock {
-        ClockKind::Cropped => initial_sync_crop(report).get(),
-        ClockKind::Shared | ClockKind::Tile => 0,
-    };
+    let boundaries = Boundaries::find(report)?;
+    let path = critical_path_at(report, &boundaries, options)?;
+    let barriers = barriers_at(report, &boundaries)?;
+    let zero = Frame::new(report, path.clock).crop();
     let of_place: BTreeMap<(u32, u32), &Barrier> = barriers
         .barriers
         .iter()

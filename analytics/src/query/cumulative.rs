@@ -1,8 +1,7 @@
 //! How work adds up over the run: a filter in, running sums at equal distances out.
 
-use super::filter::{matching_steps, selection};
+use super::filter::visit_matching;
 use super::{Filter, QueryError};
-use crate::aggregate::runs_at;
 use crate::clock::{ClockKind, Frame};
 use crate::profile::ProfileReport;
 use crate::units::{Cycles, Work};
@@ -44,33 +43,18 @@ pub fn cumulative(
 ) -> Result<Cumulative, QueryError> {
     let frame = Frame::new(report, clock);
     let run = frame.span(report)?.get();
-    let mut steps = Columns::new(run, columns.max(1));
-    let matching = matching_steps(report, filter);
-    let selection = selection(report, filter);
-    report.visit_samples(|sample| {
-        let tile = &report.tiles()[sample.tile as usize];
-        let runs = |cycle| runs_at(sample.start, sample.duration, cycle);
-        let on_tile = |at: u64| runs(tile.first_start.saturating_add(at));
-        let on_clock = |at: u64| runs(frame.origin(tile).saturating_add(at));
-        let matches = matching[sample.step as usize]
-            && selection.tiles[sample.tile as usize]
-            && filter.at.is_none_or(on_tile)
-            && filter.at_offset.is_none_or(on_clock);
-        let Some(placed) = frame.place(tile, sample.start, sample.duration) else {
-            return;
-        };
-        if matches {
-            steps.add_cycles(placed.offset, placed.end());
-            let estimate = report.steps()[sample.step as usize].estimate;
-            if let Some(estimate) = estimate.filter(|_| !placed.cut) {
-                steps.add_work(placed.end(), estimate.useful, estimate.physical);
-            }
+    let mut sums = Columns::new(run, columns.max(1));
+    visit_matching(report, filter, frame, |step, placed| {
+        sums.add_cycles(placed.offset, placed.end());
+        let estimate = step.estimate.as_ref().filter(|_| !placed.cut);
+        if let Some(estimate) = estimate {
+            sums.add_work(placed.end(), estimate.useful, estimate.physical);
         }
     })?;
     Ok(Cumulative {
         run,
         tile_count: report.tiles().len() as u64,
-        points: steps.finish(),
+        points: sums.finish(),
     })
 }
 

@@ -1,9 +1,12 @@
-//! Conditions on steps and tiles: a report and a [`Filter`] in, one flag a step or tile out.
+//! Conditions on steps and tiles: a report and a [`Filter`] in, one flag a step or tile out, or the
+//! samples that meet it.
 //!
 //! Conditions on names are decided once for each kernel, operation and metadata set, not for each
 //! step, since steps that differ in one operand can be many.
 
-use crate::aggregate::Selection;
+use crate::aggregate::{Selection, runs_at};
+use crate::clock::{Frame, Placed};
+use crate::format::DecodeError;
 use crate::profile::{ProfileReport, StepRow};
 use crate::query::{Filter, MetadataFilter};
 use crate::units::{MetadataSetId, StringId};
@@ -44,6 +47,31 @@ pub(crate) fn selection(report: &ProfileReport, filter: &Filter) -> Selection {
         at: filter.at,
         at_offset: filter.at_offset,
     }
+}
+
+/// Calls `visit` for every sample that meets `filter`, with its step and its place in `frame`.
+pub(super) fn visit_matching(
+    report: &ProfileReport,
+    filter: &Filter,
+    frame: Frame,
+    mut visit: impl FnMut(&StepRow, Placed),
+) -> Result<(), DecodeError> {
+    let steps = matching_steps(report, filter);
+    let selection = selection(report, filter);
+    report.visit_samples(|sample| {
+        let tile = &report.tiles()[sample.tile as usize];
+        let runs = |cycle| runs_at(sample.start, sample.duration, cycle);
+        let on_tile = |at: u64| runs(tile.first_start.saturating_add(at));
+        let on_clock = |at: u64| runs(frame.origin(tile).saturating_add(at));
+        let matches = steps[sample.step as usize]
+            && selection.tiles[sample.tile as usize]
+            && filter.at.is_none_or(on_tile)
+            && filter.at_offset.is_none_or(on_clock);
+        let placed = frame.place(tile, sample.start, sample.duration);
+        if let Some(placed) = placed.filter(|_| matches) {
+            visit(&report.steps()[sample.step as usize], placed);
+        }
+    })
 }
 
 fn names(report: &ProfileReport, ids: &[StringId], matches: impl Fn(&str) -> bool) -> Vec<bool> {

@@ -1,10 +1,9 @@
 //! An answer before any sample is read: the sums that the file's writer kept.
 
 use super::filter::matching_steps;
-use super::warn;
-use super::{Filter, Group, GroupBy, GroupKey, Query, QueryResult};
+use super::{Filter, Group, GroupBy, GroupKey, Query, QueryResult, answer};
 use crate::aggregate::Measures;
-use crate::clock::{ClockKind, Frame};
+use crate::clock::ClockKind;
 use crate::profile::{KernelSummary, ProfileReport};
 
 /// Answers `query` from the file's summary, or `None` where the summary cannot: it holds kernels of
@@ -29,40 +28,15 @@ pub fn query_summary(report: &ProfileReport, query: &Query) -> Option<QueryResul
     }
     let tiles = report.tiles().len() as u64;
     let rows = summary.rows.iter().filter(|row| row.kind == kind);
-    let mut groups: Vec<Group> = rows
+    let groups: Vec<Group> = rows
         .map(|row| {
             let key = GroupKey::Kernel(report.string(row.kernel).to_owned());
-            Group {
-                name: key.name(),
-                key,
-                measures: measures(row, tiles),
-            }
+            Group::new(key, measures(row, tiles))
         })
         .collect();
-    groups.sort_by(|a, b| query.sort_by.compare(a, b));
     let totals = totals(&groups, tiles);
-    let group_count = groups.len();
-    if query.limit > 0 {
-        groups.truncate(query.limit);
-    }
-    let span = Frame::new(report, query.clock).span(report).ok()?;
     let matches = matching_steps(report, &query.filter);
-    let warnings = warn::warnings(report, query, &matches, totals.sample_count, span);
-    Some(QueryResult {
-        clock: query.clock,
-        clock_hz: report.header().clock_hz,
-        tile_count: tiles,
-        sample_count: report.sample_count(),
-        span,
-        group_by: query.group_by.clone(),
-        sort_by: query.sort_by,
-        filter: query.filter.clone(),
-        totals,
-        group_count,
-        groups,
-        samples: Vec::new(),
-        warnings,
-    })
+    answer(report, query, &matches, totals, groups).ok()
 }
 
 fn measures(row: &KernelSummary, profiled_tiles: u64) -> Measures {

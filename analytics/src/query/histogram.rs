@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::filter::{matching_steps, selection};
+use super::filter::visit_matching;
 use super::{Filter, QueryError};
-use crate::aggregate::runs_at;
 use crate::clock::{ClockKind, Frame};
 use crate::profile::ProfileReport;
 
@@ -42,22 +41,9 @@ pub fn histogram(
     clock: ClockKind,
 ) -> Result<Histogram, QueryError> {
     let frame = Frame::new(report, clock);
-    let steps = matching_steps(report, filter);
-    let selection = selection(report, filter);
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-    report.visit_samples(|sample| {
-        let tile = &report.tiles()[sample.tile as usize];
-        let runs = |cycle| runs_at(sample.start, sample.duration, cycle);
-        let on_tile = |at: u64| runs(tile.first_start.saturating_add(at));
-        let on_clock = |at: u64| runs(frame.origin(tile).saturating_add(at));
-        let matches = steps[sample.step as usize]
-            && selection.tiles[sample.tile as usize]
-            && filter.at.is_none_or(on_tile)
-            && filter.at_offset.is_none_or(on_clock);
-        let placed = frame.place(tile, sample.start, sample.duration);
-        if let Some(placed) = placed.filter(|_| matches) {
-            *counts.entry(bin(placed.duration)).or_default() += 1;
-        }
+    visit_matching(report, filter, frame, |_, placed| {
+        *counts.entry(bin(placed.duration)).or_default() += 1;
     })?;
     let ends = counts.keys().next().zip(counts.keys().next_back());
     let bins = ends.map_or_else(Vec::new, |(&first, &last)| {

@@ -31,7 +31,7 @@ pub use words::WORDS;
 pub(crate) use detail::detail;
 pub(crate) use group::place_name;
 
-use crate::aggregate::{Plan, aggregate};
+use crate::aggregate::{Measures, Plan, aggregate};
 use crate::clock::Frame;
 use crate::profile::ProfileReport;
 use group::Groups;
@@ -49,24 +49,29 @@ pub fn query(report: &ProfileReport, query: &Query) -> Result<QueryResult, Query
     let groups = Groups::new(report, &query.group_by, matches.clone());
     let plan = Plan::new(report, frame, &groups.grouping, selection, query.samples);
     let found = aggregate(&plan)?;
-    let span = frame.span(report)?;
-    let warnings = warn::warnings(report, query, &matches, found.totals.sample_count, span);
-    let group_count = found.groups.len();
-    let mut rows: Vec<Group> = found
-        .groups
-        .into_iter()
-        .map(|(id, measures)| {
-            let key = groups.key(report, id);
-            Group {
-                name: key.name(),
-                key,
-                measures,
-            }
-        })
-        .collect();
-    rows.sort_by(|a, b| query.sort_by.compare(a, b));
+    let rows = found.groups.into_iter();
+    let rows = rows.map(|(id, measures)| Group::new(groups.key(report, id), measures));
+    let groups = rows.collect();
+    let mut answer = answer(report, query, &matches, found.totals, groups)?;
+    let longest = found.longest.iter();
+    answer.samples = longest.map(|sample| detail(report, sample)).collect();
+    Ok(answer)
+}
+
+/// The answer with these figures: groups in any order, and no samples.
+fn answer(
+    report: &ProfileReport,
+    query: &Query,
+    matching_steps: &[bool],
+    totals: Measures,
+    mut groups: Vec<Group>,
+) -> Result<QueryResult, QueryError> {
+    let span = Frame::new(report, query.clock).span(report)?;
+    let warnings = warn::warnings(report, query, matching_steps, totals.sample_count, span);
+    let group_count = groups.len();
+    groups.sort_by(|a, b| query.sort_by.compare(a, b));
     if query.limit > 0 {
-        rows.truncate(query.limit);
+        groups.truncate(query.limit);
     }
     Ok(QueryResult {
         clock: query.clock,
@@ -77,14 +82,10 @@ pub fn query(report: &ProfileReport, query: &Query) -> Result<QueryResult, Query
         group_by: query.group_by.clone(),
         sort_by: query.sort_by,
         filter: query.filter.clone(),
-        totals: found.totals,
+        totals,
         group_count,
-        groups: rows,
-        samples: found
-            .longest
-            .iter()
-            .map(|sample| detail(report, sample))
-            .collect(),
+        groups,
+        samples: Vec::new(),
         warnings,
     })
 }

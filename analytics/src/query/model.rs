@@ -127,6 +127,17 @@ pub struct Group {
     pub measures: Measures,
 }
 
+impl Group {
+    /// A group under the name of its key.
+    pub(crate) fn new(key: GroupKey, measures: Measures) -> Self {
+        Self {
+            name: key.name(),
+            key,
+            measures,
+        }
+    }
+}
+
 /// The value that the samples of a group share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupKey {

@@ -20,66 +20,50 @@ pub fn grouped_raster(
     choice: CellChoice,
     groups: &RowGroups,
 ) -> Result<Raster, DecodeError> {
-    let rows = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
+    let count = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
     let columns = viewport.columns as usize;
     let mut cells = vec![Cell::NOTHING; columns * groups.names.len()];
     if !viewport.cycles.is_empty() && columns > 0 {
         let slots = Slots::new(report, choice);
         let grid = Grid::new(&viewport.cycles, viewport.columns);
-        let mut painter = Painter {
-            report,
-            frame: Frame::new(report, viewport.clock),
-            member: &groups.member,
-            rows: groups
-                .tiles
-                .iter()
-                .map(|&tiles| RowCells::of_group(&slots, grid, tiles))
-                .collect(),
-        };
-        painter.add(viewport)?;
-        for (row, cells) in painter.rows.iter_mut().zip(cells.chunks_mut(columns)) {
+        let tiles = groups.tiles.iter();
+        let rows = tiles.map(|&tiles| RowCells::of_group(&slots, grid, tiles));
+        let mut rows: Vec<RowCells<'_>> = rows.collect();
+        add_samples(report, viewport, &groups.member, &mut rows)?;
+        for (row, cells) in rows.iter_mut().zip(cells.chunks_mut(columns)) {
             row.finish(cells);
         }
     }
-    Ok(Raster::of_cells(viewport.columns, rows, &cells))
+    Ok(Raster::of_cells(viewport.columns, count, &cells))
 }
 
-struct Painter<'a> {
-    report: &'a ProfileReport,
-    frame: Frame,
-    member: &'a Member,
-    rows: Vec<RowCells<'a>>,
-}
-
-impl Painter<'_> {
-    fn add(&mut self, viewport: &Viewport) -> Result<(), DecodeError> {
-        let (report, frame, member) = (self.report, self.frame, self.member);
-        let rows = &mut self.rows;
-        let all = 0..u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
-        for_each_tile(
-            report,
-            frame,
-            all,
-            viewport.cycles.clone(),
-            |tile, samples| {
-                let entry = &report.tiles()[tile as usize];
-                let placed = samples.iter().filter_map(|(start, duration, step)| {
-                    Some((frame.place(entry, start, duration)?, step))
-                });
-                match member {
-                    Member::OfTile(groups) => {
-                        rows[groups[tile as usize] as usize].add_samples(placed);
-                    }
-                    Member::OfOperation(groups) => {
-                        rows.iter_mut().for_each(RowCells::begin_tile);
-                        for (placed, step) in placed {
-                            let operation = report.steps()[step as usize].operation_row;
-                            rows[groups[operation as usize] as usize].add_sample(&placed, step);
-                        }
-                        rows.iter_mut().for_each(RowCells::end_tile);
-                    }
+/// Adds the samples that touch the cycles of `viewport` to the rows of their groups.
+fn add_samples(
+    report: &ProfileReport,
+    viewport: &Viewport,
+    member: &Member,
+    rows: &mut [RowCells<'_>],
+) -> Result<(), DecodeError> {
+    let frame = Frame::new(report, viewport.clock);
+    let all = 0..u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
+    let cycles = viewport.cycles.clone();
+    for_each_tile(report, frame, all, cycles, |tile, samples| {
+        let entry = &report.tiles()[tile as usize];
+        let placed = samples.iter().filter_map(|(start, duration, step)| {
+            Some((frame.place(entry, start, duration)?, step))
+        });
+        match member {
+            Member::OfTile(groups) => {
+                rows[groups[tile as usize] as usize].add_samples(placed);
+            }
+            Member::OfOperation(groups) => {
+                rows.iter_mut().for_each(RowCells::begin_tile);
+                for (placed, step) in placed {
+                    let operation = report.steps()[step as usize].operation_row;
+                    rows[groups[operation as usize] as usize].add_sample(&placed, step);
                 }
-            },
-        )
-    }
+                rows.iter_mut().for_each(RowCells::end_tile);
+            }
+        }
+    })
 }

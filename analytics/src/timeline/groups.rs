@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::aggregate::blocks;
 use crate::format::DecodeError;
-use crate::profile::{ChunkScratch, ProfileReport};
+use crate::profile::ProfileReport;
+use crate::query::GroupKey;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,7 +24,7 @@ pub enum RowsBy {
 }
 
 /// Groups of one profile at most; what is left over shares the last one.
-pub const GROUPS_MAX: usize = 64;
+const GROUPS_MAX: usize = 64;
 
 /// The rows of a grouped timeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,12 +88,8 @@ fn of_chip(report: &ProfileReport, what: &str, number: impl Fn(u32) -> u32) -> R
 
 fn operations(report: &ProfileReport) -> RowGroups {
     let tiles = u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
-    let named = report.operations().iter().map(|&id| report.string(id));
-    let name = |name: &str| match name {
-        "" => "(no operation)".to_owned(),
-        name => name.to_owned(),
-    };
-    let mut names: Vec<String> = named.map(name).collect();
+    let name = |&id| GroupKey::Operation(report.string(id).to_owned()).name();
+    let mut names: Vec<String> = report.operations().iter().map(name).collect();
     let last = GROUPS_MAX - 1;
     let member = (0..names.len()).map(|at| u32::try_from(at.min(last)).unwrap_or(0));
     let member = member.collect();
@@ -140,17 +136,9 @@ fn cohorts(report: &ProfileReport) -> Result<RowGroups, DecodeError> {
         })
         .collect();
     let mut programs = vec![Program::default(); report.tiles().len()];
-    let mut scratch = ChunkScratch::new();
-    for chunk in blocks(report, |_| true).iter().flat_map(|it| &it.chunks) {
-        report.decode_chunk(*chunk, &mut scratch)?;
-        for span in &scratch.spans {
-            let program = &mut programs[span.tile as usize];
-            let samples = span.samples.start as usize..span.samples.end as usize;
-            for &step in &scratch.step[samples] {
-                program.add(words[step as usize]);
-            }
-        }
-    }
+    report.visit_samples(|sample| {
+        programs[sample.tile as usize].add(words[sample.step as usize]);
+    })?;
     let mut found: BTreeMap<Program, (u32, u32)> = BTreeMap::new();
     for (tile, program) in (0u32..).zip(&programs) {
         found.entry(*program).or_insert((0, tile)).0 += 1;

@@ -18,7 +18,7 @@ mod slots;
 mod spent;
 
 pub use grouped::grouped_raster;
-pub use groups::{GROUPS_MAX, RowGroups, RowsBy};
+pub use groups::{RowGroups, RowsBy};
 pub use hit::hit;
 pub use minimap::{KindShares, kind_shares};
 pub use needed::pages_needed;

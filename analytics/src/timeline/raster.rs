@@ -118,8 +118,13 @@ pub fn chosen_raster(
     viewport: &Viewport,
     choice: CellChoice,
 ) -> Result<Raster, DecodeError> {
-    let part = (viewport.cycles.clone(), viewport.tiles.clone());
-    if !pages_needed(report, viewport.clock, part.0, part.1).is_empty()
+    let missing = pages_needed(
+        report,
+        viewport.clock,
+        viewport.cycles.clone(),
+        viewport.tiles.clone(),
+    );
+    if !missing.is_empty()
         && let Some(raster) = overview_raster(report, viewport)
     {
         return Ok(raster);

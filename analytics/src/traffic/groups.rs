@@ -9,9 +9,9 @@ use crate::profile::ProfileReport;
 pub(super) struct Group {
     /// Tile indices.
     pub(super) tiles: Range<u32>,
-    /// Positions in [`ProfileReport::chunks`], in file order.
+    /// Positions in [`ProfileReport::chunks`], by first tile, then in file order.
     pub(super) chunks: Vec<usize>,
-    /// Positions in [`ProfileReport::activity_chunks`], in file order.
+    /// Positions in [`ProfileReport::activity_chunks`], likewise.
     pub(super) activities: Vec<usize>,
 }
 

@@ -14,42 +14,16 @@ use std::ops::Range;
 use crate::clock::{ClockKind, Frame};
 use crate::format::{DecodeError, visit_activity_chunk};
 use crate::inspect::Window;
-use crate::profile::{ActivityKind, ExchangeActivity, ProfileReport, SampleKind, visit_chunk};
+use crate::profile::{ExchangeActivity, ProfileReport, SampleKind, visit_chunk};
 use crate::units::PhysicalTile;
 use grid::Grid;
 use groups::{Group, groups};
 
+pub use crate::inspect::roles::Role;
 pub use totals::{PortTotals, Totals, totals};
 
 /// Bytes of a word.
 const WORD: u64 = 4;
-
-/// Roles of a tile's exchange port, in the order of all arrays by role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Words leave the tile.
-    Send,
-    /// Words land on the tile.
-    Receive,
-    /// The pair partner borrows this tile's transmit lane.
-    PartnerBusy,
-}
-
-impl Role {
-    /// Number of roles.
-    pub const COUNT: usize = 3;
-
-    /// The role of an activity; `None` for kinds that this version does not know.
-    #[must_use]
-    pub const fn of(kind: ActivityKind) -> Option<Self> {
-        match kind {
-            ActivityKind::Send => Some(Self::Send),
-            ActivityKind::Receive => Some(Self::Receive),
-            ActivityKind::PartnerBusy => Some(Self::PartnerBusy),
-            ActivityKind::Unknown(_) => None,
-        }
-    }
-}
 
 /// Where the exchanges of a report are: made once, asked often.
 #[derive(Clone, Debug, Default)]
@@ -252,6 +226,7 @@ fn visit_group(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::ActivityKind;
 
     #[test]
     fn a_borrowed_lane_doubles_the_bytes() {

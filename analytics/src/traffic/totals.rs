@@ -1,7 +1,7 @@
 //! Sums over whole exchanges: bytes, cycles and the busiest tiles.
 
 use super::{Exchanges, Role, bytes_per_event, visit_group};
-use crate::clock::{ClockKind, initial_sync_crop};
+use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::ProfileReport;
 use crate::query::place_name;
@@ -81,10 +81,7 @@ pub fn totals(
     exchanges: &Exchanges,
     clock: ClockKind,
 ) -> Result<Totals, DecodeError> {
-    let zero = match clock {
-        ClockKind::Cropped => initial_sync_crop(report).get(),
-        ClockKind::Shared | ClockKind::Tile => 0,
-    };
+    let zero = Frame::new(report, clock).crop();
     let mut rows = empty_rows(report, exchanges, zero);
     let mut tiles: Vec<PortTotals> = report
         .tiles()

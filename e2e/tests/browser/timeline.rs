@@ -51,7 +51,7 @@ async fn a_range_drawn_on_the_ruler_has_sums_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn zooming_goes_back_and_forward_again() {
+async fn zooming_goes_back_to_the_whole_run_and_no_further() {
     let stack = Stack::start().await;
     let mut viewer = opened(&stack).await;
     let whole = viewer.span().await;

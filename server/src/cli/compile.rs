@@ -14,9 +14,9 @@ use compiler::{
     AttentionProducts, AttentionStrategy, CompileError, Compiled, ExchangeItems, Limits,
     OperandPolicy, Options, RepeatPolicy, TILES_MAX, inspect_rows,
 };
-use runtime::kernels::Generation;
 
 use super::args::{CompileArgs, PlanArgs, TimingsArg};
+use super::device::generation;
 use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::{Io, Outcome};
@@ -188,12 +188,8 @@ fn options(
     tiles: u16,
     constraints: &[String],
 ) -> Result<Options, CliError> {
-    let kernel_generation: Generation = match &plan.kernel_generation {
-        None => Generation::default(),
-        Some(name) => name
-            .parse()
-            .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))?,
-    };
+    let named = plan.kernel_generation.as_deref().map(generation);
+    let kernel_generation = named.transpose()?.unwrap_or_default();
     let plan_constraints = parse_constraints(constraints)?;
     let asked = plan.operands.map(OperandPolicy::from);
     let operands = asked.unwrap_or_else(|| default_operands(&workload));

@@ -4,6 +4,7 @@ use analytics::profile::Granularity;
 use analytics::units::Cycles;
 use clap::Args;
 use runtime::exchange::Untested;
+use runtime::kernels::Generation;
 use runtime::sim::{Rounding, RunOptions, TimingParameters};
 
 use crate::error::CliError;
@@ -43,13 +44,16 @@ pub struct DeviceArgs {
     pub sample_cycles: u32,
 }
 
+/// The value of `--kernel-generation`.
+pub(super) fn generation(name: &str) -> Result<Generation, CliError> {
+    name.parse()
+        .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))
+}
+
 impl DeviceArgs {
     /// The options of a run that records at this granularity, if any.
     pub(super) fn run_options(&self, profile: Option<Granularity>) -> Result<RunOptions, CliError> {
-        let generation = self.kernel_generation.as_ref().map(|name| {
-            name.parse()
-                .map_err(|error| CliError::user(error, "--kernel-generation", "name one of them"))
-        });
+        let generation = self.kernel_generation.as_deref().map(generation);
         Ok(RunOptions {
             generation: generation.transpose()?,
             seed: self.seed,

@@ -20,7 +20,7 @@ mod inspect;
 mod output;
 mod part;
 mod percent;
-pub mod plan_args;
+mod plan_args;
 mod plot;
 mod profile_args;
 mod progress;

@@ -29,8 +29,7 @@ pub(super) async fn compare(
         match (name, value) {
             ("before", Some(value)) => sides[0] = Some(value),
             ("after", Some(value)) => sides[1] = Some(value),
-            (name, Some(value)) => words.push(format!("--{name}={value}")),
-            (name, None) => words.push(format!("--{name}")),
+            (name, value) => words.push(flags::word(name, value)),
         }
     }
     let [Some(before), Some(after)] = sides else {

@@ -13,12 +13,16 @@ const SWITCHES: [&str; 4] = ["shared-clock", "strict", "force", "json"];
 /// # Errors
 /// Where the query is too long, a name cannot be a flag's, or a value is not percent-encoded UTF-8.
 pub(super) fn words(query: &str, command: &str) -> Result<Vec<String>, AppError> {
-    let pairs = pairs(query, command)?;
-    let word = |(name, value): (&str, Option<String>)| match value {
+    let pairs = pairs(query, command)?.into_iter();
+    Ok(pairs.map(|(name, value)| word(name, value)).collect())
+}
+
+/// A name and its value as one word of a command.
+pub(super) fn word(name: &str, value: Option<String>) -> String {
+    match value {
         None => format!("--{name}"),
         Some(value) => format!("--{name}={value}"),
-    };
-    Ok(pairs.into_iter().map(word).collect())
+    }
 }
 
 /// Names and decoded values; `None` for a name alone.
