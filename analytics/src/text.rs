@@ -9,10 +9,10 @@ use crate::units::{Cycles, Work};
 pub const UNAVAILABLE: &str = "unavailable";
 /// What stands for a time that needs the clock rate of a profile that has none.
 pub const CLOCK_UNKNOWN: &str = "clock unknown";
-/// Thin space, the separator of digit groups.
-const THIN_SPACE: char = '\u{2009}';
+/// Narrow no-break space, the separator of digit groups: a number is never broken over two lines.
+const GROUP_SPACE: char = '\u{202f}';
 
-/// `count` with a thin space between groups of three digits.
+/// `count` with a narrow space between groups of three digits.
 #[must_use]
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())
@@ -133,7 +133,7 @@ fn grouped(digits: &str) -> String {
     let mut text = String::with_capacity(digits.len() * 2);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(THIN_SPACE);
+            text.push(GROUP_SPACE);
         }
         text.push(digit);
     }
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn digits_are_grouped_from_the_right() {
-        let thin = |text: &str| text.replace(THIN_SPACE, "_");
+        let thin = |text: &str| text.replace(GROUP_SPACE, "_");
         for (value, text) in [
             (0, "0"),
             (999, "999"),
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn waste_is_whole_and_may_be_below_zero() {
-        let thin = |text: &str| text.replace(THIN_SPACE, "_");
+        let thin = |text: &str| text.replace(GROUP_SPACE, "_");
         for (cycles, text) in [
             (Some(1_234.25), "1_234"),
             (Some(-1_234.75), "-1_235"),

@@ -51,7 +51,7 @@ mod tests {
         assert_eq!(dark_pixels(""), 0);
         let text = |text| format!(r##"<text x="4" y="15" font-family="sans-serif">{text}</text>"##);
         assert!(dark_pixels(&text("gemm")) > 50);
-        // Characters of our figures: thin space, at least, arrow, ellipsis.
+        // Characters of our figures: narrow space, at least, arrow, ellipsis.
         assert!(dark_pixels(&text("≥→…")) > 50);
     }
 }

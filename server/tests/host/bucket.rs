@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use axum::http::header::AUTHORIZATION;
 use hyper_util::rt::TokioIo;
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
@@ -29,11 +30,24 @@ struct Bucket {
 impl Bucket {
     /// Serves a bucket; every `fails`-th call is answered 503, none where 0.
     async fn start(fails: u64) -> Self {
+        Self::serving(fails, Some(SimpleAuth::from_single("key", "secret"))).await
+    }
+
+    /// Serves a bucket to the XML calls of Google's interface, which are those of S3 but for who
+    /// signs them and how.
+    async fn unsigned() -> Self {
+        Self::serving(0, None).await
+    }
+
+    async fn serving(fails: u64, auth: Option<SimpleAuth>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("profiles")).expect("a bucket");
         let files = s3s_fs::FileSystem::new(folder.path()).expect("a file system");
         let mut builder = S3ServiceBuilder::new(files);
-        builder.set_auth(SimpleAuth::from_single("key", "secret"));
+        let is_signed = auth.is_some();
+        if let Some(auth) = auth {
+            builder.set_auth(auth);
+        }
         let service = builder.build();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -44,7 +58,13 @@ impl Bucket {
             while let Ok((socket, _)) = listener.accept().await {
                 let (service, calls) = (service.clone(), Arc::clone(&calls));
                 let failed = Arc::clone(&counted);
-                tokio::spawn(serve(socket, service, calls, failed, fails));
+                let calls = Calls {
+                    calls,
+                    failed,
+                    fails,
+                    is_signed,
+                };
+                tokio::spawn(serve(socket, service, calls));
             }
         });
         Self {
@@ -80,17 +100,22 @@ impl Bucket {
     }
 }
 
-async fn serve(
-    socket: tokio::net::TcpStream,
-    service: S3Service,
+/// How calls of a bucket are answered.
+struct Calls {
     calls: Arc<AtomicU64>,
     failed: Arc<AtomicU64>,
     fails: u64,
-) {
-    let answer = hyper::service::service_fn(move |request: hyper::Request<_>| {
-        let call = calls.fetch_add(1, Ordering::Relaxed);
-        let fail = fails > 0 && call.is_multiple_of(fails);
-        failed.fetch_add(u64::from(fail), Ordering::Relaxed);
+    is_signed: bool,
+}
+
+async fn serve(socket: tokio::net::TcpStream, service: S3Service, calls: Calls) {
+    let answer = hyper::service::service_fn(move |mut request: hyper::Request<_>| {
+        let call = calls.calls.fetch_add(1, Ordering::Relaxed);
+        let fail = calls.fails > 0 && call.is_multiple_of(calls.fails);
+        calls.failed.fetch_add(u64::from(fail), Ordering::Relaxed);
+        if !calls.is_signed {
+            request.headers_mut().remove(AUTHORIZATION);
+        }
         let service = service.clone();
         async move {
             if fail {
@@ -203,6 +228,24 @@ async fn the_command_serves_a_bucket_by_its_url() {
     // Another server of the bucket, under the same prefix, lists it.
     let other = object_store::prefix::PrefixStore::new(bucket.objects(), "team");
     assert_eq!(Host::over(Arc::new(other)).total().await, 1);
+}
+
+/// The client of `gs://` against a store that answers its XML calls, parts included.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_serves_a_bucket_of_the_other_dialect() {
+    let bucket = Bucket::unsigned().await;
+    let account = serde_json::json!({
+        "gcs_base_url": format!("http://{}", bucket.address),
+        "disable_oauth": true,
+        "client_email": "",
+        "private_key": "",
+        "private_key_id": "",
+    });
+    let environment = [
+        ("GOOGLE_SERVICE_ACCOUNT_KEY", account.to_string()),
+        ("GOOGLE_ALLOW_HTTP", "true".to_owned()),
+    ];
+    served_by_command("gs://profiles/team", environment.to_vec()).await;
 }
 
 /// A process that ends with the test, however that ends.

@@ -22,11 +22,8 @@ pub(crate) enum Place {
 impl Place {
     /// Reads path and query of the page's address.
     pub(crate) fn parse(path: &str, query: &str, origin: &str) -> Self {
-        let segments: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
-        match segments.as_slice() {
-            ["a", sha] if is_sha256(sha) => return Self::Artifact((*sha).to_owned()),
-            ["p", id] if is_publication(id) => return Self::Publication((*id).to_owned()),
-            _ => {}
+        if let Some(place) = Self::of_path(path) {
+            return place;
         }
         let pairs = query.trim_start_matches('?').split('&');
         let url = pairs
@@ -39,23 +36,25 @@ impl Place {
         }
     }
 
-    /// The place that an address means.
+    /// The place that an address means: one of this server's pages, its interface, or elsewhere.
     pub(crate) fn from_url(url: &str, origin: &str) -> Self {
-        let path = url.strip_prefix(origin).unwrap_or(url);
-        let known = ["/api/artifacts/", "/a/"]
-            .iter()
-            .find_map(|it| path.strip_prefix(it));
-        match known {
-            Some(sha) if is_sha256(sha) => Self::Artifact(sha.to_owned()),
-            _ => Self::Address(url.to_owned()),
+        let here = url.strip_prefix(origin).unwrap_or(url);
+        let path = here.split('#').next().unwrap_or(here);
+        if let Some(sha) = path.strip_prefix("/api/artifacts/")
+            && is_sha256(sha)
+        {
+            return Self::Artifact(sha.to_owned());
         }
+        Self::of_path(path).unwrap_or_else(|| Self::Address(url.to_owned()))
     }
 
-    /// The place that a link names inside another one: a path of this server or an address.
-    pub(crate) fn of_link(link: &str, origin: &str) -> Self {
-        match Self::parse(link, "", origin) {
-            Self::Landing => Self::from_url(link, origin),
-            place => place,
+    /// The place that a path of this server names, if it is a page with a profile.
+    fn of_path(path: &str) -> Option<Self> {
+        let segments: Vec<&str> = path.split('/').filter(|it| !it.is_empty()).collect();
+        match segments.as_slice() {
+            ["a", sha] if is_sha256(sha) => Some(Self::Artifact((*sha).to_owned())),
+            ["p", id] if is_publication(id) => Some(Self::Publication((*id).to_owned())),
+            _ => None,
         }
     }
 
@@ -133,6 +132,21 @@ mod tests {
             "?x=1&url=https%3A%2F%2Fh%2Fa%20b.ipuprofile",
             "/?url=https%3A%2F%2Fh%2Fa%20b.ipuprofile",
             Some("https://h/a b.ipuprofile"),
+        );
+    }
+
+    #[test]
+    fn whole_links_of_this_server_are_known_with_or_without_a_view() {
+        let id = "0123456789abcdef0123456789abcdef";
+        let publication = Place::Publication(id.to_owned());
+        for view in ["", "#v=1&view=tiles"] {
+            let link = format!("{ORIGIN}/p/{id}{view}");
+            assert_eq!(Place::from_url(&link, ORIGIN), publication, "{link}");
+        }
+        let elsewhere = format!("https://h/p/{id}");
+        assert_eq!(
+            Place::from_url(&elsewhere, ORIGIN),
+            Place::Address(elsewhere)
         );
     }
 

@@ -27,7 +27,7 @@ impl App {
         if !self.panels.is_news(1, address) {
             return;
         }
-        let place = Place::of_link(address, &browser::origin());
+        let place = Place::from_url(address, &browser::origin());
         if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
             self.open_package(Source::Address { url }, place.label(), None);
         }
@@ -64,7 +64,7 @@ impl App {
         if !self.panels.is_news(0, address) {
             return;
         }
-        let place = Place::of_link(address, &browser::origin());
+        let place = Place::from_url(address, &browser::origin());
         if let Some(url) = place.source().map(|it| browser::absolute(&it)) {
             self.open_other(Source::Address { url }, place.label(), None);
         }

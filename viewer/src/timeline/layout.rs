@@ -129,6 +129,7 @@ pub(crate) fn target_rect(viewport: &Viewport, asked: &RasterAsked, plot: Rect) 
 
 fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
     let palette = view.palette;
+    let mut taken = plot.x;
     for cycle in axis::cycle_ticks(view.viewport.span, CYCLE_LABEL / plot.width) {
         let x = (plot.x + view.viewport.fraction_of_cycle(cycle) * plot.width).round();
         let line = Rect {
@@ -138,13 +139,20 @@ fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
             height: plot.height + 6.0,
         };
         scene.fill(line, palette.grid.with_alpha(110));
+        let lines = tick_lines(view, cycle);
+        let width = lines.iter().map(|it| text_width(it)).fold(0.0, f64::max);
         let is_last = x + CYCLE_LABEL / 2.0 > plot.x + plot.width;
-        let anchor = if is_last { Anchor::End } else { Anchor::Start };
-        let at = if is_last { x - 4.0 } else { x + 4.0 };
-        scene.text((at, 8.0), anchor, &text::count(cycle), palette.text);
-        if view.clock_hz != 0 {
-            let time = text::time(Cycles::new(cycle), view.clock_hz);
-            scene.text((at, 22.0), anchor, &time, palette.muted);
+        let (anchor, at, from) = match is_last {
+            true => (Anchor::End, x - 4.0, x - 4.0 - width),
+            false => (Anchor::Start, x + 4.0, x + 4.0),
+        };
+        if from < taken {
+            continue;
+        }
+        taken = from + width;
+        let styles = [(8.0, palette.text), (22.0, palette.muted)];
+        for (line, (y, colour)) in lines.iter().zip(styles) {
+            scene.text((at, y), anchor, line, colour);
         }
     }
     scene.text((2.0, 8.0), Anchor::Start, "cycles", palette.muted);
@@ -155,6 +163,13 @@ fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
         height: 1.0,
     };
     scene.fill(under, palette.grid);
+}
+
+/// What stands beside a tick: its cycle, and its time where the clock rate is known.
+fn tick_lines(view: &PlotView<'_>, cycle: u64) -> Vec<String> {
+    let time = || text::time(Cycles::new(cycle), view.clock_hz);
+    let time = (view.clock_hz != 0).then(time);
+    std::iter::once(text::count(cycle)).chain(time).collect()
 }
 
 /// Phases as bands below the cycles, with names where they fit.
@@ -554,6 +569,35 @@ mod tests {
                 text 2.0,22.0 Start #5c6873ff "tile"
             "#]],
         );
+    }
+
+    #[test]
+    fn cycles_of_the_ruler_never_overlap() {
+        for to in (60_000..90_000).step_by(700) {
+            let viewport = Viewport::whole(100_000, 4).with_span(Span { from: 14_172, to });
+            let scene = plot_of(&viewport, &[]);
+            let places = scene.shapes.iter().filter_map(|shape| match shape {
+                Shape::Text {
+                    x,
+                    y: 22.0,
+                    anchor,
+                    text,
+                    ..
+                } if *x > GUTTER => {
+                    let width = text_width(text);
+                    let is_end = *anchor == Anchor::End;
+                    let from = if is_end { x - width } else { *x };
+                    Some((from, from + width))
+                }
+                _ => None,
+            });
+            let places: Vec<(f64, f64)> = places.collect();
+            assert!(!places.is_empty(), "{to}");
+            assert!(
+                places.windows(2).all(|it| it[0].1 <= it[1].0),
+                "{to}: {places:?}"
+            );
+        }
     }
 
     #[test]
