@@ -1,7 +1,7 @@
 #!/bin/bash
 # A store of another vendor as its emulator: profiles published, listed, fetched in parts, asked, compared and deleted
-# through a server on az:// (Azurite). Status 0: all came back whole. No emulator of gs:// takes the XML calls that its
-# client makes.
+# through a server on az:// (Azurite). Status 0: all came back whole. Emulators of gs:// do not take the XML calls that its
+# client makes; a test of `server` has an S3 store answer them.
 #
 #   npm install azurite
 #   AZURITE=node_modules/.bin/azurite-blob e2e/checks/stores.sh
