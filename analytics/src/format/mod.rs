@@ -5,6 +5,7 @@
 //! way in, so one engine form exists. Nothing here does I/O.
 
 mod activities;
+mod catalog;
 mod check;
 mod column;
 mod error;

@@ -55,7 +55,7 @@ impl<'a> Recorder<'a> {
         sampling: Cycles,
         starts: &Instants,
     ) -> Self {
-        let mut writer = ProfileWriter::new(header);
+        let mut writer = ProfileWriter::new(header).with_catalog();
         for &tile in &package.target.tile_mapping {
             writer.begin_tile(tile);
         }

@@ -29,7 +29,7 @@ pub(super) fn run(args: ConvertArgs, io: &mut Io<'_>) -> Outcome {
         FormatArg::Columnar if from == FileKind::Columnar => ("columnar", input),
         FormatArg::Columnar => (
             "columnar",
-            row::to_columnar(&input).map_err(damaged)?.into(),
+            row::to_file(&input).map_err(damaged)?.into(),
         ),
         FormatArg::Row => ("row", row::encode(&report).map_err(damaged)?.into()),
     };
