@@ -17,6 +17,7 @@ mod raster;
 mod slots;
 mod spent;
 
+pub(crate) use gather::View;
 pub use grouped::grouped_raster;
 pub use groups::{RowGroups, RowsBy};
 pub use hit::hit;

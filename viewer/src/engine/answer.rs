@@ -17,8 +17,8 @@ use analytics::{query, text};
 use super::cause::{Cause, Failure};
 use super::panel::{self, Sources};
 use super::protocol::{
-    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, StripAnswer,
-    StripAsked, Summary, TableAsked, TileNames,
+    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, RunFault,
+    StripAnswer, StripAsked, Summary, TableAsked, TileNames,
 };
 use super::ruler::RulerAnswer;
 use super::table;
@@ -59,6 +59,12 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
             Condition::Truncated { at } => Some(at),
             _ => None,
         },
+        fault: report.ending().map(|it| RunFault {
+            rule: it.rule.clone(),
+            message: it.message.clone(),
+            tile: it.tile.get(),
+            count: it.count,
+        }),
         wrapped: report.tiles().iter().any(|tile| {
             let first = u64::from(tile.first_counter.get());
             first + shared.saturating_sub(tile.first_start) > u64::from(u32::MAX)

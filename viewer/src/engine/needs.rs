@@ -38,6 +38,13 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
+    /// No page.
+    const NOTHING: Self = Self::Part {
+        clock: ClockKind::Shared,
+        cycles: 0..0,
+        tiles: 0..0,
+    };
+
     /// What `request` needs.
     pub(crate) fn of(request: &Request) -> Self {
         match request {
@@ -50,11 +57,9 @@ impl Needs {
                     _ => 0..u32::MAX,
                 },
             },
-            Request::Rows(by) if *by != Rows::Cohort => Self::Part {
-                clock: ClockKind::Shared,
-                cycles: 0..0,
-                tiles: 0..0,
-            },
+            // The second profile is read whole before anything is asked about it.
+            Request::OtherRaster(_) => Self::NOTHING,
+            Request::Rows(by) if *by != Rows::Cohort => Self::NOTHING,
             Request::Spent(asked) | Request::Selected(asked) => Self::Part {
                 clock: asked.clock,
                 cycles: asked.from..asked.to,

@@ -225,6 +225,19 @@ impl TileNames {
     }
 }
 
+/// The fault that ended a run before its program did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunFault {
+    /// Stable name of the rule that was broken.
+    pub(crate) rule: String,
+    /// What was broken, where, and what was found.
+    pub(crate) message: String,
+    /// Physical id of the tile that broke it.
+    pub(crate) tile: u32,
+    /// Faults found together.
+    pub(crate) count: u32,
+}
+
 /// What is true of the open profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
@@ -250,6 +263,8 @@ pub(crate) struct Summary {
     pub(crate) simulated: Option<bool>,
     /// Bytes that could be read of a file without its end.
     pub(crate) truncated_at: Option<u64>,
+    /// The fault that ended the run, where one did.
+    pub(crate) fault: Option<RunFault>,
     /// Whether a 32-bit counter of some tile passed its end during the run.
     pub(crate) wrapped: bool,
     /// Whether samples are still to be read: figures are the file's own sums, pictures its
