@@ -160,6 +160,10 @@ pub(crate) fn exact(
         Request::Raster(asked) => raster(report, asked, groups),
         Request::Strip(asked) => strip(report, asked),
         Request::Hit(asked) => hit(report, asked),
+        Request::CellHit(asked) => {
+            let groups = groups.get(report, asked.by)?;
+            super::cell::cell(report, asked, groups.as_deref()).map(Answer::Hit)
+        }
         Request::Query(words) => query(report, &words),
         Request::Open(_)
         | Request::OpenOther(_)
@@ -183,6 +187,8 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
             asked: *asked,
             phases: None,
         })),
+        // A pointer that passes over groups must not have a whole file read.
+        Request::CellHit(_) => Some(Answer::Hit(None)),
         Request::Raster(asked) if asked.by == Rows::Tile => {
             let cells = timeline::overview_raster(report, &viewport(*asked))?;
             Some(Answer::Raster(raster_answer(*asked, cells)))

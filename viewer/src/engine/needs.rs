@@ -60,6 +60,12 @@ impl Needs {
             // The second profile is read whole before anything is asked about it.
             Request::OtherRaster(_) => Self::NOTHING,
             Request::Rows(by) if *by != Rows::Cohort => Self::NOTHING,
+            Request::CellHit(asked) if asked.by == Rows::Cohort => Self::Everything,
+            Request::CellHit(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.from..asked.to,
+                tiles: 0..u32::MAX,
+            },
             Request::Spent(asked) | Request::Selected(asked) => Self::Part {
                 clock: asked.clock,
                 cycles: asked.from..asked.to,
@@ -96,7 +102,9 @@ impl Needs {
 pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
     let bytes: u64 = missing.iter().map(|range| range.len()).sum();
     match request {
-        Request::Ruler(_) => bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1,
+        Request::Ruler(_) | Request::CellHit(_) => {
+            bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1
+        }
         _ => bytes <= PART_MAX,
     }
 }

@@ -7,6 +7,7 @@ use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
+use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
 use super::ruler::{RulerAnswer, RulerAsked};
@@ -70,6 +71,8 @@ pub(crate) enum Request {
     Strip(StripAsked),
     /// The sample at a place.
     Hit(HitAsked),
+    /// What a group of rows spent at a place.
+    CellHit(CellAsked),
     /// An answer as the command line prints it, to a question in the words of
     /// [`analytics::query::Query::from_words`].
     Query(Vec<(String, String)>),
@@ -126,7 +129,7 @@ pub(crate) enum Answer {
     Raster(RasterAnswer),
     /// To [`Request::Strip`].
     Strip(StripAnswer),
-    /// To [`Request::Hit`]; `None` where nothing was recorded.
+    /// To [`Request::Hit`] and [`Request::CellHit`]; `None` where nothing was recorded.
     Hit(Option<HitAnswer>),
     /// To [`Request::Query`]: JSON.
     Query(String),
