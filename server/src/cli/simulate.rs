@@ -16,7 +16,7 @@ use super::device::DeviceArgs;
 use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::run_report;
-use super::{Io, Outcome};
+use super::{Io, Outcome, Stop};
 use crate::error::CliError;
 use crate::open;
 
@@ -95,7 +95,7 @@ pub(super) fn simulate(
 fn refused(error: &RunError, place: &Path, output: Option<&Path>) -> CliError {
     let hint = "compile the package again";
     if let (RunError::Stopped { profile, .. }, Some(output)) = (error, output) {
-        if let Err(error) = write_file(output, profile) {
+        if let Err(Stop::Failed(error)) = write_file(output, profile) {
             return error;
         }
         let wrote = wrote(output, profile.len() as u64);
