@@ -60,7 +60,7 @@ impl RowGroups {
         };
         let mut members = all.zip(of).filter(|(_, it)| **it == group).map(|it| it.0);
         let first = members.next().unwrap_or(0);
-        first..members.last().unwrap_or(first).saturating_add(1)
+        first..members.next_back().unwrap_or(first).saturating_add(1)
     }
 
     /// The groups of a profile, or `None` for [`RowsBy::Tile`], whose rows are tiles.

@@ -167,7 +167,8 @@ mod tests {
             kernels More kernels: 18
             usefulEfficiency Useful efficiency U/D: 57.0 %
             coverage Coverage: 89.8 %
-        "#]].assert_eq(&(found.heading + "\n" + &texts.join("\n") + "\n"));
+        "#]]
+        .assert_eq(&(found.heading + "\n" + &texts.join("\n") + "\n"));
         asked.from = u64::MAX - 5;
         asked.to = u64::MAX;
         assert_eq!(cell(&report, asked, groups.as_ref()), Ok(None));

@@ -120,10 +120,16 @@ impl Held {
         let waiting = self.waiting.borrow();
         let driving = waiting.iter().filter(|it| it.drives);
         let wanted = driving.map(|it| Needs::of(&it.request).missing(&report));
-        let asked = wanted.into_iter().find_map(|it| needs::first_piece(&it));
+        let most = match self.reads_all.get() {
+            true => needs::PIECE,
+            false => needs::PIECE_OF_PART,
+        };
+        let asked = wanted
+            .into_iter()
+            .find_map(|it| needs::first_piece(&it, most));
         asked.or_else(|| {
             let all = self.reads_all.get().then(|| report.pages_missing());
-            needs::first_piece(&all.unwrap_or_default())
+            needs::first_piece(&all.unwrap_or_default(), most)
         })
     }
 
