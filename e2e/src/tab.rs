@@ -354,8 +354,8 @@ impl Tab {
     pub async fn photograph_whole(&self, selector: &str, path: &Path) {
         let [x, y, width, height]: [f64; 4] = self
             .eval(&format!(
-                "(() => {{ const it = document.querySelector('{selector}').getBoundingClientRect(); \
-                 return [it.x + scrollX, it.y + scrollY, it.width, it.height]; }})()"
+                "(() => {{ const it = document.querySelector('{selector}') \
+                 .getBoundingClientRect(); return [it.x + scrollX, it.y + scrollY, it.width, it.height]; }})()"
             ))
             .await;
         let clip = Viewport::builder()

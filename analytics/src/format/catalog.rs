@@ -1,7 +1,7 @@
 //! Catalogs: the tables of a file once more, in one place and packed.
 //!
 //! While a run is recorded, table rows are written before the chunks that need them, all over the
-//! file, so that a file cut anywhere is readable. A catalog repeats them at its end: whoever has the
+//! file, so that a file cut anywhere is readable. A catalog repeats them at its end: who has the
 //! index reads some hundred kilobytes there and not hundreds of small records.
 
 use std::io::Read as _;

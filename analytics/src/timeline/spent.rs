@@ -165,8 +165,8 @@ pub fn spent(
     Ok(found)
 }
 
-/// What the group at position `group` of `groups` spent in `cycles` of `clock`; tile by tile nothing
-/// is told.
+/// What the group at position `group` of `groups` spent in `cycles` of `clock`; nothing is told tile
+/// by tile.
 ///
 /// # Errors
 /// Where a chunk that the cycles touch cannot be decoded.

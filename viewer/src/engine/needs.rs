@@ -133,8 +133,8 @@ pub(crate) struct Piece {
     pub(crate) pages: Vec<ByteRange>,
 }
 
-/// The first pages of `missing`, which ascend, that one read of at most `most` bytes, or of one page,
-/// brings; `None` without any.
+/// The first pages of `missing`, which ascend, that one read of at most `most` bytes, or of one
+/// page, brings; `None` without any.
 pub(crate) fn first_piece(missing: &[ByteRange], most: u64) -> Option<Piece> {
     let first = *missing.first()?;
     let mut piece = Piece {

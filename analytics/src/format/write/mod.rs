@@ -120,7 +120,7 @@ impl ProfileWriter {
         writer
     }
 
-    /// The same, of a file that is read over a network: where its tables lie between its chunks, they
+    /// The same, of a file that is read over a network: where tables lie between its chunks, they
     /// are repeated at the end in one piece.
     #[must_use]
     pub fn with_catalog(mut self) -> Self {
