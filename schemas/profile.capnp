@@ -77,8 +77,8 @@ struct ExchangeActivity {
 # Columnar format: a stream of framed messages, each one segment, at most 4 MiB, root `Record`.
 #
 # A record refers only to table rows of earlier records, so a file cut anywhere is readable up to
-# its last whole record. Order: header; then tables and chunks as they fill; overview; summary;
-# index pages, adjacent; trailer, always the last 64 bytes.
+# its last whole record. Order: header; then tables and chunks as they fill; ending; catalogs;
+# overview; summary; index pages, adjacent; trailer, always the last 64 bytes.
 # --------------------------------------------------------------------------------------------------
 
 struct Record {
@@ -87,7 +87,7 @@ struct Record {
   major @1 :UInt16;
   # 1. A reader refuses a larger one by name.
   minor @2 :UInt16;
-  # 0. A larger one may add record kinds and fields, which older readers skip.
+  # 1. A larger one may add record kinds and fields, which older readers skip.
   union {
     header @3 :Header;
     dictionary @4 :Dictionary;
@@ -99,6 +99,10 @@ struct Record {
     summary @10 :Summary;
     index @11 :IndexPage;
     trailer @12 :Trailer;
+    catalog @13 :Catalog;
+    # Since 1.1.
+    ending @14 :Ending;
+    # Since 1.1.
   }
 }
 
@@ -228,6 +232,29 @@ struct ActivityChunk {
   # Packed column. Empty: all zero.
 }
 
+struct Catalog {
+  # All rows of the tables once more, where chunks lie between the records that have them, so that
+  # whoever has the index reads the tables in one piece and skips those records. Present only in
+  # whole: the catalogs of a file together hold every row, in order. A reader of a file without
+  # index skips them.
+  length @0 :UInt32;
+  # Bytes of the records.
+  records @1 :Data;
+  # Zstandard frame of whole records: dictionaries, metadata pages, step pages.
+}
+
+struct Ending {
+  # Why the run ended before its program did. Absent: it did not, or nobody knows.
+  rule @0 :Text;
+  # Stable name of the rule of the machine that was broken.
+  message @1 :Text;
+  # For people: what was broken, where, and what was found.
+  tile @2 :UInt32;
+  # Physical tile that broke it.
+  count @3 :UInt32;
+  # Faults found together; the one named is the first.
+}
+
 struct Overview {
   # One screen of the whole device: a row per tile of the index, ascending by physical id.
   firstCycle @0 :Int64;
@@ -286,7 +313,7 @@ struct KernelSummary {
 struct IndexPage {
   # Rows for every record before the index; pages follow each other.
   kinds @0 :List(UInt16);
-  # Discriminant of Record's union (0 header ... 9 trailer).
+  # Discriminant of Record's union (0 header ... 11 ending).
   offsets @1 :List(UInt64);
   # First byte of the record in the file.
   lengths @2 :List(UInt32);

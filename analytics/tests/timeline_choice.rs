@@ -9,8 +9,8 @@ use std::ops::Range;
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::timeline::{
-    CellChoice, CellKind, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY, Sums, Viewport, chosen_raster,
-    raster, spent,
+    CellChoice, CellKind, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY, RowGroups, RowsBy, Sums,
+    Viewport, chosen_raster, raster, spent, spent_of_group,
 };
 use analytics::units::StringId;
 use proptest::prelude::*;
@@ -194,5 +194,39 @@ proptest! {
         let listed: u64 = found.kernels.iter().map(|(_, sums)| sums.samples).sum();
         prop_assert_eq!(listed, found.kinds[CellKind::Compute as usize].samples);
         prop_assert!(found.kernels.is_sorted_by(|a, b| a.1.cycles >= b.1.cycles));
+    }
+
+    #[test]
+    fn groups_share_all_that_was_spent(
+        profile in profiles(),
+        clock in select(ClockKind::ALL.to_vec()),
+        (from, width) in (0u64..3_000, 1u64..30_000),
+        by in select(vec![RowsBy::ChipColumn, RowsBy::ChipRow, RowsBy::Cohort, RowsBy::Operation]),
+    ) {
+        let report = profile.report();
+        let groups = RowGroups::new(&report, by).expect("decodes").expect("no tiles");
+        let cycles = from..from + width;
+        let all = spent(&report, clock, cycles.clone(), 0..u32::MAX, None).expect("decodes");
+        let tiles = naive::by_tile(&profile, clock);
+        let mut samples = [0; CellKind::COUNT];
+        for group in (0..).take(groups.names.len()) {
+            let found = spent_of_group(&report, clock, cycles.clone(), &groups, group);
+            let found = found.expect("decodes");
+            let members = u64::from(groups.tiles[group as usize]);
+            prop_assert_eq!(found.whole.get(), width * members);
+            for (sum, kind) in samples.iter_mut().zip(&found.kinds) {
+                *sum += kind.samples;
+            }
+            let name = format!("column {group}");
+            let of_kernels: u64 = found.kernels.iter().map(|(_, sums)| sums.samples).sum();
+            prop_assert_eq!(of_kernels, found.kinds[CellKind::Compute as usize].samples);
+            if by == RowsBy::ChipColumn && groups.names[group as usize] == name {
+                let is_in = |id: u32| id >> 2 & 15 == group;
+                let inside = tiles.iter().filter(|(id, _)| is_in(**id)).flat_map(|it| it.1);
+                let inside = inside.filter(|it| computes(it));
+                prop_assert_eq!(found.kinds[CellKind::Compute as usize], sums(inside, &cycles));
+            }
+        }
+        prop_assert_eq!(samples, all.kinds.map(|it| it.samples));
     }
 }

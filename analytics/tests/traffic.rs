@@ -7,6 +7,8 @@ use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{
     ActivityKind, ExchangeActivity, ProfileHeader, ProfileReport, SampleKind, StepDescriptor,
 };
+use analytics::synth::{SynthOptions, generate_bytes};
+use analytics::timeline::pages_needed;
 use analytics::traffic::{Exchanges, LanesAsked, Role, lanes, totals};
 use analytics::units::{PhysicalTile, RawCounter};
 use support::step;
@@ -140,4 +142,54 @@ fn a_part_counts_as_far_as_it_goes() {
     );
     assert_eq!(found.tiles[0].cycles, [10, 0, 0]);
     assert_eq!(found.roles[Role::Send as usize], [255, 0, 0, 255]);
+}
+
+#[test]
+fn a_part_is_answered_from_the_chunks_that_it_touches() {
+    let options = SynthOptions {
+        samples: 400_000,
+        tiles: 130,
+        seed: 3,
+        activities: true,
+    };
+    let mut report = open_bytes(generate_bytes(&options).expect("valid")).expect("it opens");
+    let exchanges = Exchanges::find(&report).expect("decodes");
+    for clock in [ClockKind::Cropped, ClockKind::Tile] {
+        let asked = LanesAsked {
+            clock,
+            cycles: 300_000..420_000,
+            columns: 40,
+            tiles: 10..70,
+            rows: 20,
+        };
+        let whole = lanes(&report, &exchanges, &asked).expect("decodes");
+        assert!(whole.roles[Role::Send as usize].iter().any(|&it| it > 0));
+        let mut others = report.chunks().to_vec();
+        let forgotten = others.len();
+        for chunk in &others {
+            report.forget_page(chunk.bytes);
+        }
+        let needed = pages_needed(&report, clock, asked.cycles.clone(), asked.tiles.clone());
+        others.retain(|it| needed.contains(&it.bytes));
+        assert!(
+            others.len() < forgotten / 3,
+            "{} of {forgotten}",
+            others.len()
+        );
+        let bytes = generate_bytes(&options).expect("valid");
+        let at = |byte: u64| usize::try_from(byte).expect("small");
+        let mut give = |range: analytics::format::ByteRange| {
+            let page = bytes[at(range.start)..at(range.end)].to_vec();
+            report.supply_page(range, page).expect("its page");
+        };
+        needed.into_iter().for_each(&mut give);
+        let mut part = report.clone();
+        assert_eq!(lanes(&part, &exchanges, &asked).expect("decodes"), whole);
+        part.forget_page(others[0].bytes);
+        assert!(lanes(&part, &exchanges, &asked).is_err(), "it was needed");
+        for range in report.pages_missing() {
+            let page = bytes[at(range.start)..at(range.end)].to_vec();
+            report.supply_page(range, page).expect("its page");
+        }
+    }
 }

@@ -92,9 +92,9 @@ async fn dropped(samples: &str) {
     print(&format!("{} dropped", text::count(samples)), &rounds);
 }
 
-/// A synthetic profile, generated once.
+/// A synthetic profile, generated once for each revision of the format.
 fn profile(samples: u64) -> PathBuf {
-    let file = target_folder("e2e/bench").join(format!("{samples}.ipuprofile"));
+    let file = target_folder("e2e/bench").join(format!("{samples}-1.1.ipuprofile"));
     if !file.is_file() {
         let count = samples.to_string();
         let _said = expect_output(&["profile-synth", "--samples", &count, "-o", path(&file)]);

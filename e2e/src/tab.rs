@@ -19,7 +19,7 @@ use chromiumoxide::cdp::browser_protocol::input::{
 };
 use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel};
 use chromiumoxide::cdp::browser_protocol::page::{
-    AddScriptToEvaluateOnNewDocumentParams, NavigateParams,
+    AddScriptToEvaluateOnNewDocumentParams, NavigateParams, Viewport,
 };
 use chromiumoxide::cdp::js_protocol::runtime::{
     ConsoleApiCalledType, EvaluateParams, EventConsoleApiCalled, EventExceptionThrown,
@@ -346,6 +346,29 @@ impl Tab {
     /// Writes what the page shows as a PNG.
     pub async fn photograph(&self, path: &Path) {
         let taken = timeout(CALL, self.page.screenshot(ScreenshotParams::default())).await;
+        let picture = taken.expect("in time").expect("a picture");
+        std::fs::write(path, picture).expect("the picture is written");
+    }
+
+    /// Writes the whole of an element as a PNG, whatever part of it is in view.
+    pub async fn photograph_whole(&self, selector: &str, path: &Path) {
+        let [x, y, width, height]: [f64; 4] = self
+            .eval(&format!(
+                "(() => {{ const it = document.querySelector('{selector}') \
+                 .getBoundingClientRect(); return [it.x + scrollX, it.y + scrollY, it.width, it.height]; }})()"
+            ))
+            .await;
+        let clip = Viewport::builder()
+            .x(x)
+            .y(y)
+            .width(width)
+            .height(height)
+            .scale(1.0);
+        let parameters = ScreenshotParams::builder()
+            .clip(clip.build().expect("all is given"))
+            .capture_beyond_viewport(true)
+            .build();
+        let taken = timeout(CALL, self.page.screenshot(parameters)).await;
         let picture = taken.expect("in time").expect("a picture");
         std::fs::write(path, picture).expect("the picture is written");
     }

@@ -55,8 +55,29 @@ pub(crate) fn visit_chunk(
     index: usize,
     visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
 ) -> Result<(), DecodeError> {
+    visit_chunk_of(report, index, &|_, _| true, visit)
+}
+
+/// The same, and nothing is unpacked of a chunk that holds no sample that `wants` wants by tile and
+/// ordinal.
+pub(crate) fn visit_chunk_of(
+    report: &ProfileReport,
+    index: usize,
+    wants: &dyn Fn(u32, u64) -> bool,
+    visit: &mut dyn FnMut(u32, u64, &[ExchangeActivity]),
+) -> Result<(), DecodeError> {
     let record = page(report, index)?;
     let (chunk, place) = (chunk(&record)?, record.place);
+    let listed = chunk.get_tiles().map_err(place.wire())?;
+    let ordinals = chunk.get_ordinals().map_err(place.wire())?;
+    let mut keys = listed.iter().zip(ordinals.iter());
+    let is_wanted = |(tile, ordinal)| {
+        let tile = report.tile_index(PhysicalTile::new(tile));
+        tile.is_none_or(|tile| wants(tile, ordinal))
+    };
+    if !keys.any(is_wanted) {
+        return Ok(());
+    }
     let all = unpack(chunk).map_err(place.wire())?;
     let all = all.map_err(|problem| place.corrupt(problem))?;
     let tiles = chunk.get_tiles().map_err(place.wire())?;

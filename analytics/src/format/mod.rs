@@ -5,6 +5,7 @@
 //! way in, so one engine form exists. Nothing here does I/O.
 
 mod activities;
+mod catalog;
 mod check;
 mod column;
 mod error;
@@ -35,7 +36,8 @@ pub use sniff::{FileKind, sniff};
 pub use write::ProfileWriter;
 
 pub(crate) use activities::{
-    decode as decode_activities, visit as visit_activities, visit_chunk as visit_activity_chunk,
+    decode as decode_activities, visit as visit_activities,
+    visit_chunk_of as visit_activity_chunk_of,
 };
 pub(crate) use open::supply_page;
 pub(crate) use samples::decode as decode_samples;

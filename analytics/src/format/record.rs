@@ -16,7 +16,7 @@ pub(crate) const MAGIC: [u8; 8] = *b"IPUPROF2";
 /// The format generation written, and the newest read.
 pub(crate) const MAJOR: u16 = 1;
 /// The revision written; larger ones are read too.
-pub(crate) const MINOR: u16 = 0;
+pub(crate) const MINOR: u16 = 1;
 /// Longest record in bytes, framing included.
 pub(crate) const RECORD_MAX: u64 = 4 << 20;
 /// Bytes that [`peek`] looks at: framing, root pointer, magic, version and kind.
@@ -35,6 +35,13 @@ pub(crate) mod kind {
     pub(crate) const SUMMARY: u16 = 7;
     pub(crate) const INDEX: u16 = 8;
     pub(crate) const TRAILER: u16 = 9;
+    pub(crate) const CATALOG: u16 = 10;
+    pub(crate) const ENDING: u16 = 11;
+
+    /// Whether records of a kind hold rows that a catalog repeats.
+    pub(crate) const fn is_table(kind: u16) -> bool {
+        matches!(kind, DICTIONARY | METADATA | STEPS)
+    }
 
     /// The name of a kind in messages.
     pub(crate) const fn name(kind: u16) -> &'static str {
@@ -49,6 +56,8 @@ pub(crate) mod kind {
             SUMMARY => "summary",
             INDEX => "index",
             TRAILER => "trailer",
+            CATALOG => "catalog",
+            ENDING => "ending",
             _ => "record",
         }
     }

@@ -55,7 +55,10 @@ pub fn slice(report: &ProfileReport, options: &SliceOptions) -> Result<Vec<u8>, 
         return Err(SliceError::Empty);
     }
     let activities = cut.activities(&kept)?;
-    let mut writer = ProfileWriter::new(&header(report, options, cut.tiles.len()));
+    let mut writer = ProfileWriter::new(&header(report, options, cut.tiles.len())).with_catalog();
+    if let Some(ending) = report.ending() {
+        writer.end(ending);
+    }
     for &tile in report.tiles_in_file_order() {
         let entry = &report.tiles()[tile as usize];
         if cut.tiles.contains(&entry.tile) {

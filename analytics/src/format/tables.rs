@@ -5,14 +5,15 @@
 use super::column;
 use super::error::DecodeError;
 use super::profile_capnp::{
-    dictionary, header, kernel_summary, metadata_page, overview, record as body, step_page, summary,
+    dictionary, ending, header, kernel_summary, metadata_page, overview, record as body, step_page,
+    summary,
 };
 use super::record::{Place, Record};
 use crate::profile::{
-    EstimateRow, Granularity, KernelSummary, MetadataTable, Overview, PhaseKey, ProfileHeader,
-    SampleKind, StepRow, StringTable, Summary,
+    Ending, EstimateRow, Granularity, KernelSummary, MetadataTable, Overview, PhaseKey,
+    ProfileHeader, SampleKind, StepRow, StringTable, Summary,
 };
-use crate::units::{Cycles, MetadataSetId, StringId, Work};
+use crate::units::{Cycles, MetadataSetId, PhysicalTile, StringId, Work};
 
 /// Cells of an overview, at most: a screen of 4,096 columns on 1,472 tiles.
 const CELLS_MAX: u64 = 4_096 * 1_472;
@@ -36,6 +37,7 @@ pub(crate) struct Tables {
     pub(crate) steps: Vec<StepRow>,
     pub(crate) overview: Option<Overview>,
     pub(crate) summary: Option<Summary>,
+    pub(crate) ending: Option<Ending>,
 }
 
 impl Tables {
@@ -50,6 +52,7 @@ impl Tables {
             Some(body::Steps(it)) => self.apply_steps(it.map_err(wire)?, place),
             Some(body::Overview(it)) => self.apply_overview(it.map_err(wire)?, place),
             Some(body::Summary(it)) => self.apply_summary(it.map_err(wire)?, place),
+            Some(body::Ending(it)) => self.apply_ending(it.map_err(wire)?, place),
             _ => Ok(()),
         }
     }
@@ -270,6 +273,29 @@ impl Tables {
             maximum_cycles: Cycles::new(it.get_maximum_cycles().into()),
             timeline_cycles: Cycles::new(it.get_timeline_cycles()),
         })
+    }
+
+    fn apply_ending(&mut self, it: ending::Reader<'_>, place: Place) -> Result<(), DecodeError> {
+        let text = |it: capnp::Result<capnp::text::Reader<'_>>| {
+            it.map_err(place.wire())?.to_string().map_err(place.text())
+        };
+        self.ending = Some(Ending {
+            rule: text(it.get_rule())?,
+            message: text(it.get_message())?,
+            tile: PhysicalTile::new(it.get_tile()),
+            count: it.get_count(),
+        });
+        Ok(())
+    }
+
+    /// Whether another set of tables has the same rows, those of overview and sums aside.
+    pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
+        self.strings == other.strings
+            && self.kernels == other.kernels
+            && self.operations == other.operations
+            && self.phases == other.phases
+            && self.metadata == other.metadata
+            && self.steps == other.steps
     }
 
     fn string(&self, id: u32, place: Place) -> Result<StringId, DecodeError> {

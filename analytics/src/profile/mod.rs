@@ -11,7 +11,7 @@ mod tables;
 mod walk;
 
 pub use chunk::{ChunkEntry, ChunkScratch, TileSpan};
-pub use overview::{KernelSummary, Overview, Summary};
+pub use overview::{Ending, KernelSummary, Overview, Summary};
 pub(crate) use report::Page;
 pub use report::{Condition, ProfileReport};
 pub use step::{ActivityKind, ExchangeActivity, SampleKind, StepDescriptor, WorkEstimate};

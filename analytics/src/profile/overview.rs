@@ -1,7 +1,7 @@
 //! What a columnar file says about itself before any sample is decoded: a picture and exact sums.
 
 use super::step::SampleKind;
-use crate::units::{Cycles, StringId, Work};
+use crate::units::{Cycles, PhysicalTile, StringId, Work};
 
 /// One screen of the whole device: a row per tile, a column per `cell_cycles`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,19 @@ pub struct Overview {
 impl Overview {
     /// Kind of a cell in which nothing was recorded.
     pub const NOTHING: u8 = 255;
+}
+
+/// The fault that ended a run before its program did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ending {
+    /// Stable name of the rule of the machine that was broken.
+    pub rule: String,
+    /// For people: what was broken, where, and what was found.
+    pub message: String,
+    /// The tile that broke it.
+    pub tile: PhysicalTile,
+    /// Faults found together; the one named is the first.
+    pub count: u32,
 }
 
 /// Exact sums on the cropped clock, as the file's writer kept them.

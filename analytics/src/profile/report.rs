@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::ProfileHeader;
 use super::chunk::{ChunkEntry, ChunkScratch};
-use super::overview::{Overview, Summary};
+use super::overview::{Ending, Overview, Summary};
 use super::step::ExchangeActivity;
 use super::tables::{MetadataTable, PhaseKey, StepRow, StepView, StringTable, TileEntry};
 use crate::format::{ByteRange, DecodeError};
@@ -47,6 +47,7 @@ pub struct ProfileReport {
     pub(crate) pages: Vec<Page>,
     pub(crate) overview: Option<Overview>,
     pub(crate) summary: Option<Summary>,
+    pub(crate) ending: Option<Ending>,
 }
 
 /// Bytes of a record, when they are here, and the checksum that they must have.
@@ -232,6 +233,12 @@ impl ProfileReport {
     #[must_use]
     pub fn summary(&self) -> Option<&Summary> {
         self.summary.as_ref()
+    }
+
+    /// The fault that ended the run before its program did, where one is known.
+    #[must_use]
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
     }
 
     /// Calls `visit` for every sample with scheduled transfers: tile index, ordinal in the tile's

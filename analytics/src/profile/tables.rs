@@ -4,7 +4,7 @@ use super::step::SampleKind;
 use crate::units::{MetadataSetId, PhysicalTile, RawCounter, StringId, Work};
 
 /// Strings in one allocation, by [`StringId`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StringTable {
     text: String,
     ends: Vec<usize>,
@@ -37,7 +37,7 @@ impl StringTable {
 }
 
 /// Metadata sets in one allocation, by [`MetadataSetId`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MetadataTable {
     pairs: Vec<(StringId, StringId)>,
     ends: Vec<usize>,

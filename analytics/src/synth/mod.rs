@@ -129,7 +129,7 @@ impl Run {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(options.seed);
         let skew = |_| u64::from(random.next_u32() % 400);
         let free: Vec<u64> = (0..options.tiles).map(skew).collect();
-        let mut writer = ProfileWriter::new(&header);
+        let mut writer = ProfileWriter::new(&header).with_catalog();
         (0..options.tiles).for_each(|tile| writer.begin_tile(PhysicalTile::new(tile)));
         Self {
             writer,

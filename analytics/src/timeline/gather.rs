@@ -95,22 +95,28 @@ pub(super) fn for_each_tile(
 }
 
 /// Some cycles of some tiles.
-pub(super) struct View<'a> {
-    pub(super) report: &'a ProfileReport,
-    pub(super) frame: Frame,
-    pub(super) tiles: Range<u32>,
-    pub(super) cycles: Range<u64>,
+pub(crate) struct View<'a> {
+    pub(crate) report: &'a ProfileReport,
+    pub(crate) frame: Frame,
+    pub(crate) tiles: Range<u32>,
+    pub(crate) cycles: Range<u64>,
 }
 
 impl View<'_> {
     /// Whether samples of a chunk may be inside.
-    pub(super) fn touches(&self, chunk: &ChunkEntry) -> bool {
+    pub(crate) fn touches(&self, chunk: &ChunkEntry) -> bool {
         let tiles = chunk.tiles.start.max(self.tiles.start)..chunk.tiles.end.min(self.tiles.end);
         let sees = |tile: u32| {
             let window = self.window(&self.report.tiles()[tile as usize]);
             chunk.cycles.start < window.end && window.start < chunk.cycles.end
         };
         tiles.into_iter().any(sees)
+    }
+
+    /// Whether `span` on the shared clock, of the tile at position `tile`, has cycles inside.
+    pub(crate) fn sees(&self, tile: u32, span: &Range<u64>) -> bool {
+        let window = self.window(&self.report.tiles()[tile as usize]);
+        self.tiles.contains(&tile) && span.start < window.end && window.start < span.end
     }
 
     /// The visible cycles of a tile on the shared clock.

@@ -52,6 +52,17 @@ impl Default for Member {
 }
 
 impl RowGroups {
+    /// The positions between the first and the last tile of a group.
+    pub(super) fn extent(&self, group: u32, report: &ProfileReport) -> std::ops::Range<u32> {
+        let all = 0..u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
+        let Member::OfTile(of) = &self.member else {
+            return all;
+        };
+        let mut members = all.zip(of).filter(|(_, it)| **it == group).map(|it| it.0);
+        let first = members.next().unwrap_or(0);
+        first..members.next_back().unwrap_or(first).saturating_add(1)
+    }
+
     /// The groups of a profile, or `None` for [`RowsBy::Tile`], whose rows are tiles.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod raster;
 mod slots;
 mod spent;
 
+pub(crate) use gather::View;
 pub use grouped::grouped_raster;
 pub use groups::{RowGroups, RowsBy};
 pub use hit::hit;
@@ -26,4 +27,4 @@ pub use overview::{overview_raster, overview_shares};
 pub use phases::{PhaseSpan, phase_spans};
 pub use raster::{CellKind, Raster, Viewport, chosen_raster, raster};
 pub use slots::{CellChoice, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY};
-pub use spent::{Spent, Sums, TileSpent, spent};
+pub use spent::{Spent, Sums, TileSpent, spent, spent_of_group};

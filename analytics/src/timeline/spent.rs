@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use super::gather::for_each_tile;
+use super::groups::{Member, RowGroups};
 use super::raster::CellKind;
 use crate::aggregate::ratio;
 use crate::clock::{ClockKind, Frame, Placed};
@@ -92,6 +93,14 @@ fn share(part: Cycles, whole: Cycles) -> Option<f64> {
 }
 
 impl Spent {
+    /// Takes over the sums of the kernels of `report`.
+    fn name_kernels(&mut self, report: &ProfileReport, kernels: Vec<Sums>) {
+        let named = report.kernels().iter().copied().zip(kernels);
+        self.kernels = named.filter(|(_, sums)| sums.samples > 0).collect();
+        self.kernels
+            .sort_by_key(|(id, sums)| (std::cmp::Reverse(sums.cycles), id.get()));
+    }
+
     /// Part of all cycles × tiles that a sum took.
     #[must_use]
     pub fn share(&self, part: Cycles) -> Option<f64> {
@@ -152,11 +161,58 @@ pub fn spent(
         }
         found.tiles.push(of_tile);
     })?;
-    let named = report.kernels().iter().copied().zip(kernels);
-    found.kernels = named.filter(|(_, sums)| sums.samples > 0).collect();
-    found
-        .kernels
-        .sort_by_key(|(id, sums)| (std::cmp::Reverse(sums.cycles), id.get()));
+    found.name_kernels(report, kernels);
+    Ok(found)
+}
+
+/// What the group at position `group` of `groups` spent in `cycles` of `clock`; nothing is told tile
+/// by tile.
+///
+/// # Errors
+/// Where a chunk that the cycles touch cannot be decoded.
+///
+/// # Panics
+/// Where there is no such group, or the groups are not of this profile.
+pub fn spent_of_group(
+    report: &ProfileReport,
+    clock: ClockKind,
+    cycles: Range<u64>,
+    groups: &RowGroups,
+    group: u32,
+) -> Result<Spent, DecodeError> {
+    let frame = Frame::new(report, clock);
+    let length = cycles.end.saturating_sub(cycles.start);
+    let members = groups.tiles[group as usize];
+    let mut kernels = vec![Sums::default(); report.kernels().len()];
+    let mut found = Spent {
+        whole: Cycles::new(length.saturating_mul(u64::from(members))),
+        length: Cycles::new(length),
+        ..Spent::default()
+    };
+    let tiles = groups.extent(group, report);
+    for_each_tile(report, frame, tiles, cycles.clone(), |tile, samples| {
+        let entry = &report.tiles()[tile as usize];
+        let is_member = match &groups.member {
+            Member::OfTile(of) => of[tile as usize] == group,
+            Member::OfOperation(_) => true,
+        };
+        for (start, duration, step) in samples.iter().filter(|_| is_member) {
+            let step = &report.steps()[step as usize];
+            if let Member::OfOperation(of) = &groups.member
+                && of[step.operation_row as usize] != group
+            {
+                continue;
+            }
+            let placed = frame.place(entry, start, duration);
+            if let Some(part) = placed.and_then(|it| Part::of(&it, &cycles, step)) {
+                found.kinds[CellKind::of(step.kind) as usize].add(&part);
+                if step.kind == SampleKind::Compute {
+                    kernels[step.kernel_row as usize].add(&part);
+                }
+            }
+        }
+    })?;
+    found.name_kernels(report, kernels);
     Ok(found)
 }
 

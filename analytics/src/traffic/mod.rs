@@ -12,9 +12,10 @@ mod totals;
 use std::ops::Range;
 
 use crate::clock::{ClockKind, Frame};
-use crate::format::{DecodeError, visit_activity_chunk};
+use crate::format::{DecodeError, visit_activity_chunk_of};
 use crate::inspect::Window;
 use crate::profile::{ExchangeActivity, ProfileReport, SampleKind, visit_chunk};
+use crate::timeline::View;
 use crate::units::PhysicalTile;
 use grid::Grid;
 use groups::{Group, groups};
@@ -107,7 +108,8 @@ pub struct TileTraffic {
     pub bytes: [u64; Role::COUNT],
 }
 
-/// What the ports of `report` did in a part of it.
+/// What the ports of `report` did in a part of it. Only the chunks that the part touches are
+/// decoded.
 ///
 /// # Errors
 /// Where a chunk cannot be decoded.
@@ -129,14 +131,17 @@ pub fn lanes(
             ..TileTraffic::default()
         })
         .collect();
+    let part = View {
+        report,
+        frame,
+        tiles: asked.tiles.clone(),
+        cycles: asked.cycles.start..asked.cycles.end.max(asked.cycles.start.saturating_add(1)),
+    };
     for group in groups(report) {
         if group.tiles.end <= asked.tiles.start || asked.tiles.end <= group.tiles.start {
             continue;
         }
-        visit_group(report, exchanges, &group, &mut |transfers| {
-            if !asked.tiles.contains(&transfers.tile) {
-                return;
-            }
+        visit_group(report, exchanges, &group, Some(&part), &mut |transfers| {
             let origin = frame.origin(&report.tiles()[transfers.tile as usize]);
             let tile = &mut tiles[(transfers.tile - asked.tiles.start) as usize];
             add(&mut grid, tile, transfers, origin);
@@ -177,21 +182,26 @@ struct Transfers<'a> {
     activities: &'a [ExchangeActivity],
 }
 
-/// Visits the exchange samples of a group of tiles that have transfers and a known schedule.
+/// Visits the exchange samples of a group of tiles that have transfers and a known schedule: those
+/// in `part`, where one is given.
 /// Memory grows with the exchange samples of the group alone.
 fn visit_group(
     report: &ProfileReport,
     exchanges: &Exchanges,
     group: &Group,
+    part: Option<&View<'_>>,
     visit: &mut dyn FnMut(&Transfers<'_>),
 ) -> Result<(), DecodeError> {
     let mut visits: Vec<(u32, u64, u32, Range<u64>)> = Vec::new();
     let mut scratch = crate::profile::ChunkScratch::new();
-    for &index in &group.chunks {
+    let touched = |&&index: &&usize| part.is_none_or(|it| it.touches(&report.chunks()[index]));
+    for &index in group.chunks.iter().filter(touched) {
         report.decode_chunk(index, &mut scratch)?;
         visit_chunk(&scratch, &mut |sample| {
             let step = &report.steps()[sample.step as usize];
-            if step.kind != SampleKind::Exchange || sample.duration == 0 {
+            let is_inside =
+                part.is_none_or(|it| it.sees(sample.tile, &(sample.start..sample.end())));
+            if step.kind != SampleKind::Exchange || sample.duration == 0 || !is_inside {
                 return;
             }
             if let Some(window) = exchanges.scheduled(step.phase_row) {
@@ -212,10 +222,11 @@ fn visit_group(
             });
         }
     };
+    let find = |tile, ordinal| visits.binary_search_by_key(&(tile, ordinal), |it| (it.0, it.1));
+    let wants = |tile, ordinal| find(tile, ordinal).is_ok();
     for &index in &group.activities {
-        visit_activity_chunk(report, index, &mut |tile, ordinal, activities| {
-            let key = (tile, ordinal);
-            if let Ok(at) = visits.binary_search_by_key(&key, |it| (it.0, it.1)) {
+        visit_activity_chunk_of(report, index, &wants, &mut |tile, ordinal, activities| {
+            if let Ok(at) = find(tile, ordinal) {
                 call(&visits[at], activities);
             }
         })?;

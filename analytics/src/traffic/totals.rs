@@ -93,7 +93,7 @@ pub fn totals(
         .collect();
     let mut described = 0;
     for group in groups(report) {
-        visit_group(report, exchanges, &group, &mut |transfers| {
+        visit_group(report, exchanges, &group, None, &mut |transfers| {
             let tile = &mut tiles[transfers.tile as usize];
             let mut moved = [0; Role::COUNT];
             for activity in transfers.activities {

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use e2e::stack::{Stack, demo, target_folder};
+use e2e::stack::{Stack, demo, ipu_stack, target_folder};
 use e2e::viewer::{Failure, Viewer};
+use server::cli::Status;
 
 /// A file with this content.
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
@@ -30,6 +31,56 @@ async fn refused(name: &str, bytes: &[u8]) -> Failure {
 
 fn demo_bytes() -> Vec<u8> {
     std::fs::read(&demo().profile).expect("the demo's profile is read")
+}
+
+/// The demo's package with one exchange a cycle longer than it says: the run ends there.
+fn broken_run() -> (PathBuf, String) {
+    let folder = target_folder("e2e/broken");
+    let bytes = std::fs::read(&demo().package).expect("the package is read");
+    let mut package = runtime::package::read(&bytes).expect("it is one");
+    let last = package.exchanges.last_mut().expect("an exchange");
+    last.event_cycles += 1;
+    let (from, to) = (
+        folder.join("broken.ipuexe"),
+        folder.join("broken.ipuprofile"),
+    );
+    let bytes = runtime::package::write(&package).expect("it is well formed");
+    std::fs::write(&from, bytes).expect("it is written");
+    let words = [
+        "run",
+        from.to_str().expect("UTF-8"),
+        "-o",
+        to.to_str().expect("UTF-8"),
+    ];
+    let ended = ipu_stack(&words);
+    assert_eq!(ended.status, Status::UserError, "{}", ended.stderr);
+    (to, ended.stderr)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_a_fault_ended_shows_what_ran_and_names_the_fault() {
+    let (profile, said) = broken_run();
+    assert!(
+        said.contains("horizon-mismatch") && said.contains("broken.ipuprofile"),
+        "{said}"
+    );
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.open_by_drop(&profile).await;
+    let badge = viewer.text("badge-fault").await;
+    assert!(
+        badge.starts_with("fault: horizon-mismatch on tile "),
+        "{badge}"
+    );
+    let meaning: String = viewer
+        .eval("document.querySelector('[data-testid=badge-fault]').title")
+        .await;
+    assert!(meaning.contains("the package declares"), "{meaning}");
+    let ran = viewer.text("summary-samples").await;
+    viewer.open_by_drop(&demo().profile).await;
+    assert!(viewer.text("badge-fault").await.is_empty());
+    assert_ne!(viewer.text("summary-samples").await, ran, "it broke off");
+    viewer.assert_quiet().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

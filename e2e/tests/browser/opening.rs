@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use e2e::ranges::RangeHost;
-use e2e::stack::{Stack, demo, target_folder};
+use e2e::stack::{Stack, demo, detailed, target_folder};
 use e2e::viewer::Viewer;
 
 use crate::table::assert_same_as_command_line;
@@ -20,6 +20,54 @@ fn copy(name: &str, pack: impl Fn(Vec<u8>) -> Vec<u8>) -> PathBuf {
     let bytes = std::fs::read(&demo().profile).expect("the demo's profile is read");
     std::fs::write(&file, pack(bytes)).expect("the copy is written");
     file
+}
+
+/// Presses the tab at a position, from 1, and waits until it shows.
+async fn show_tab(viewer: &mut Viewer, at: usize, name: &str) {
+    let tab = format!("[data-testid=profile]:nth-of-type({at}) button");
+    viewer.click(&tab).await;
+    let shown =
+        format!("document.querySelector('[data-testid=file-name]').innerText.includes('{name}')");
+    viewer.wait(&shown).await;
+    viewer.settled().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_keep_what_is_open_beside_their_profiles() {
+    let stack = Stack::start().await;
+    let [exact, slower] = detailed();
+    let before = stack.upload(exact).await;
+    let beside = format!("view=compare&compare=%2Fa%2F{before}");
+    let id = stack.upload(slower).await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{id}#v=1&{beside}"))).await;
+    let compared = "document.querySelector('[data-testid=differences]')?.dataset.state === 'ready'";
+    viewer.wait(compared).await;
+    viewer.settled().await;
+    let differences = viewer.list("compare-table").await.len();
+    assert!(differences > 0);
+    let other = copy("other.ipuprofile", |bytes| bytes);
+    viewer.drop_files(&[&other]).await;
+    viewer
+        .wait("document.querySelectorAll('[data-testid=profile]').length === 2")
+        .await;
+    show_tab(&mut viewer, 2, "other.ipuprofile").await;
+    viewer.press("show-compare").await;
+    assert!(
+        !viewer.text("compare-hint").await.is_empty(),
+        "nothing is beside it"
+    );
+    viewer.press("show-memory").await;
+    viewer
+        .choose_files("[data-testid=package-input]", &[&demo().package])
+        .await;
+    let package = "document.querySelector('[data-testid=package]')?.dataset.state === 'ready'";
+    viewer.wait(package).await;
+    show_tab(&mut viewer, 1, &id.to_string()[..8]).await;
+    viewer.wait(compared).await;
+    assert_eq!(viewer.list("compare-table").await.len(), differences);
+    show_tab(&mut viewer, 2, "other.ipuprofile").await;
+    viewer.wait(package).await;
+    viewer.assert_quiet().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

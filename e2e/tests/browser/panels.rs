@@ -1,6 +1,8 @@
 //! Every panel below the timeline: reachable by keyboard, named for screen readers, inside a small
 //! screen, and photographed in both themes under `target/screenshots`.
 
+use std::path::Path;
+
 use e2e::stack::{Stack, demo, detailed, target_folder};
 use e2e::tab::Theme;
 use e2e::viewer::Viewer;
@@ -25,6 +27,29 @@ async fn everything() -> (Stack, String) {
 const WHOLE: &str = "[...document.querySelectorAll('.figures [data-state]')].every((it) => \
     ['ready', 'drawn'].includes(it.dataset.state))";
 
+/// Keeps a picture of the whole panel, of which a screen shows the top alone.
+async fn photograph(viewer: &Viewer, path: &Path) {
+    viewer.photograph_whole("section.figures", path).await;
+    let header = std::fs::read(path).expect("the picture is there");
+    let length = |at: usize| {
+        let bytes = header[at..at + 4].try_into().expect("four bytes");
+        f64::from(u32::from_be_bytes(bytes))
+    };
+    let [width, height, ratio]: [f64; 3] = viewer
+        .eval(
+            "(() => { const it = document.querySelector('section.figures'); \
+             return [it.offsetWidth, it.offsetHeight, devicePixelRatio]; })()",
+        )
+        .await;
+    // A PNG begins with its width and height.
+    let off = [(length(16), width), (length(20), height)].map(|it| (it.0 - it.1 * ratio).abs());
+    assert!(
+        off.iter().all(|it| *it <= 2.0 * ratio),
+        "{}: off by {off:?}",
+        path.display()
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn pictures_of_every_panel_are_kept_and_fit_on_a_small_screen() {
     let folder = target_folder("screenshots");
@@ -38,15 +63,12 @@ async fn pictures_of_every_panel_are_kept_and_fit_on_a_small_screen() {
             viewer.resize(1280, 900, 1.0).await;
             viewer.press(&format!("show-{panel}")).await;
             viewer.wait(WHOLE).await;
-            viewer
-                .photograph(&folder.join(format!("panel-{panel}-{name}.png")))
-                .await;
+            photograph(&viewer, &folder.join(format!("panel-{panel}-{name}.png"))).await;
             viewer.resize(360, 780, 2.0).await;
             viewer.settled().await;
             viewer.wait(WHOLE).await;
-            viewer
-                .photograph(&folder.join(format!("panel-{panel}-{name}-narrow.png")))
-                .await;
+            let narrow = folder.join(format!("panel-{panel}-{name}-narrow.png"));
+            photograph(&viewer, &narrow).await;
             let overflow: f64 = viewer
                 .eval("document.documentElement.scrollWidth - innerWidth")
                 .await;

@@ -107,6 +107,46 @@ async fn rows_stand_for_groups_and_a_link_shows_them_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_cell_of_a_group_says_what_its_tiles_spent() {
+    let stack = Stack::start().await;
+    let mut viewer = opened(&stack).await;
+    for (rows, heading) in [("chip-column", "column "), ("cohort", "like tile ")] {
+        viewer.choose("rows", rows).await;
+        viewer
+            .wait(&format!(
+                "document.querySelector('[data-testid=timeline]').dataset.rows === '{rows}'"
+            ))
+            .await;
+        viewer.settled().await;
+        let (x, y, width, height) = viewer.canvas().await;
+        viewer.hover(x + width * 0.45, y + height * 0.3).await;
+        viewer
+            .wait(&format!(
+                "document.querySelector('[data-testid=tooltip] strong')?.innerText \
+                 .startsWith('{heading}')"
+            ))
+            .await;
+        let shares: f64 = viewer
+            .eval(
+                "['exchange', 'compute', 'synchronization', 'idle'].map((it) => parseFloat( \
+                 document.querySelector(`[data-testid=tooltip-${it}]`)?.innerText ?? '0')) \
+                 .reduce((sum, it) => sum + it)",
+            )
+            .await;
+        assert!(
+            (99.0..=101.0).contains(&shares),
+            "{rows}: {shares} % of the cell"
+        );
+        assert!(!viewer.text("tooltip-tiles").await.is_empty());
+        viewer.hover(4.0, 4.0).await;
+        viewer
+            .wait("!document.querySelector('[data-testid=tooltip]')")
+            .await;
+    }
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_ruler_has_the_phases_of_the_first_tile() {
     let stack = Stack::start().await;
     let mut viewer = opened(&stack).await;

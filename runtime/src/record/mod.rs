@@ -12,11 +12,12 @@ mod steps;
 mod transfers;
 
 use analytics::format::{ProfileWriter, WriteError};
-use analytics::profile::{ExchangeActivity, Granularity, ProfileHeader};
+use analytics::profile::{Ending, ExchangeActivity, Granularity, ProfileHeader};
 use analytics::units::{Cycles, RawCounter, StepId};
 
 pub(crate) use header::header;
 
+use crate::fault::Faults;
 use crate::package::{Call, FlatItem, Package};
 use regions::Regions;
 use steps::Steps;
@@ -55,7 +56,7 @@ impl<'a> Recorder<'a> {
         sampling: Cycles,
         starts: &Instants,
     ) -> Self {
-        let mut writer = ProfileWriter::new(header);
+        let mut writer = ProfileWriter::new(header).with_catalog();
         for &tile in &package.target.tile_mapping {
             writer.begin_tile(tile);
         }
@@ -164,6 +165,24 @@ impl<'a> Recorder<'a> {
     pub(crate) fn finish(mut self, phases: u32, ends: &Instants) -> Result<Vec<u8>, WriteError> {
         self.leave_region(phases, ends);
         self.writer.finish()
+    }
+
+    /// The file of a run that these faults ended when its tiles were at these instants.
+    pub(crate) fn stop(
+        mut self,
+        faults: &Faults,
+        package: &Package,
+        now: &Instants,
+    ) -> Result<Vec<u8>, WriteError> {
+        let first = faults.first();
+        let tile = package.target.tile_mapping.get(first.tile.index());
+        self.writer.end(&Ending {
+            rule: first.rule.name().to_owned(),
+            message: first.to_string(),
+            tile: tile.copied().unwrap_or_default(),
+            count: u32::try_from(faults.total()).unwrap_or(u32::MAX),
+        });
+        self.finish(first.phase.unwrap_or(0), now)
     }
 
     const fn is_detailed(&self) -> bool {

@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::package::{Package, ScheduleItem};
 use crate::sim::tests::block::{LEFT, OUT, RIGHT, call, package, repeat};
-use crate::sim::{RunOptions, RunReport, TimingParameters, run};
+use crate::sim::{RunError, RunOptions, RunReport, TimingParameters, run};
 
 fn record(package: &Package, options: &RunOptions) -> (RunReport, ProfileReport) {
     let report = run(package, options, &mut |_| ()).expect("a valid run");
@@ -454,4 +454,35 @@ fn the_header_says_simulated_with_which_constants() {
             assumed_kernels=none
         "#]],
     );
+}
+
+#[test]
+fn a_run_that_a_fault_ends_leaves_its_profile_and_names_the_fault() {
+    for granularity in [Granularity::Step, Granularity::Graph] {
+        let mut broken = package();
+        broken.exchanges[2].event_cycles += 1;
+        let error = run(&broken, &at(granularity), &mut |_| ()).expect_err("a rule is broken");
+        let RunError::Stopped { faults, profile } = error else {
+            panic!("a profile was asked for: {error:?}");
+        };
+        let cut = open_bytes(profile).expect("a valid profile");
+        let ending = cut.ending().expect("it says why it ended");
+        assert_eq!(ending.rule, "horizon-mismatch");
+        assert_eq!(ending.message, faults.first().to_string());
+        assert_eq!(ending.tile, broken.target.tile_mapping[3]);
+        assert_eq!(ending.count, 1);
+        let (_, whole) = record(&package(), &at(granularity));
+        assert_eq!(whole.ending(), None);
+        let (found, all) = (samples(&cut), samples(&whole));
+        for (found, all) in found.iter().zip(&all) {
+            assert!(!found.is_empty(), "what ran before the fault is there");
+            if granularity == Granularity::Step {
+                let lengths = |of: &[Sample]| -> Vec<(u64, u64)> {
+                    of.iter().map(|it| (it.start, it.duration)).collect()
+                };
+                assert!(found.len() < all.len());
+                assert_eq!(lengths(found), lengths(&all[..found.len()]));
+            }
+        }
+    }
 }

@@ -40,6 +40,14 @@ pub enum RunError {
     /// The program broke rules of the machine in one phase.
     #[error("the program broke a rule of the machine: {0}")]
     Faults(#[from] Faults),
+    /// The same while a profile was recorded, which shows the run up to there and names the fault.
+    #[error("the program broke a rule of the machine: {faults}")]
+    Stopped {
+        /// The rules that were broken.
+        faults: Faults,
+        /// The profile's bytes.
+        profile: Vec<u8>,
+    },
     /// The host could not make, write or read a tensor.
     #[error(transparent)]
     Host(#[from] HostError),
@@ -105,7 +113,9 @@ pub fn run(
     let parameters = parameters::parameters(&program, options);
     let clock_hz = options.clock_hz.unwrap_or(package.target.clock_hz);
     device.recorder = recorder(&program, options, clock_hz, &parameters, &starts)?;
-    device.execute(progress)?;
+    if let Err(error) = device.execute(progress) {
+        return Err(stopped(error, package, device));
+    }
     let mut stage = |stage| {
         progress(Progress {
             stage,
@@ -117,7 +127,10 @@ pub fn run(
     let outputs = if options.timing_only {
         Vec::new()
     } else {
-        outputs(package, &device)?
+        match outputs(package, &device) {
+            Ok(outputs) => outputs,
+            Err(error) => return Err(stopped(error, package, device)),
+        }
     };
     stage(Stage::Record);
     let positions = u32::try_from(program.flat.len()).unwrap_or(u32::MAX);
@@ -167,6 +180,21 @@ fn recorder<'a>(
         options.timing.sample,
         starts,
     )))
+}
+
+/// The error of a run that began, with what was recorded of it.
+fn stopped(error: RunError, package: &Package, device: Device<'_, '_>) -> RunError {
+    let RunError::Faults(faults) = error else {
+        return error;
+    };
+    let Some(recorder) = device.recorder else {
+        return faults.into();
+    };
+    match recorder.stop(&faults, package, &device.now) {
+        Ok(profile) => RunError::Stopped { faults, profile },
+        // The fault is what people look for; its profile only helps.
+        Err(_) => faults.into(),
+    }
 }
 
 fn outputs(package: &Package, device: &Device<'_, '_>) -> Result<Vec<OutputTensor>, RunError> {

@@ -27,10 +27,7 @@ pub(super) fn run(args: ConvertArgs, io: &mut Io<'_>) -> Outcome {
     }
     let (name, bytes) = match to {
         FormatArg::Columnar if from == FileKind::Columnar => ("columnar", input),
-        FormatArg::Columnar => (
-            "columnar",
-            row::to_columnar(&input).map_err(damaged)?.into(),
-        ),
+        FormatArg::Columnar => ("columnar", row::to_file(&input).map_err(damaged)?.into()),
         FormatArg::Row => ("row", row::encode(&report).map_err(damaged)?.into()),
     };
     write_file(&output, &bytes)?;

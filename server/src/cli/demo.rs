@@ -33,7 +33,13 @@ pub(super) fn run(args: &DemoArgs, io: &mut Io<'_>) -> Outcome {
 
     let device = DeviceArgs::default();
     let granularity = Some(Granularity::Phase);
-    let finished = simulate(&compiled.package, &device, granularity, &package_path, io)?;
+    let finished = simulate(
+        &compiled.package,
+        &device,
+        (granularity, None),
+        &package_path,
+        io,
+    )?;
     let profile = finished.report.profile.as_deref().unwrap_or_default();
     write_file(&profile_path, profile)?;
     print(

@@ -9,14 +9,14 @@ use compiler::graph::parse::parse;
 use compiler::graph::workload::{WorkloadExtents, workload};
 use runtime::host::TensorValues;
 use runtime::package::Package;
-use runtime::sim::RunReport;
+use runtime::sim::{RunError, RunReport};
 
 use super::args::{GranularityArg, RunArgs};
 use super::device::DeviceArgs;
-use super::output::{print, write_file};
+use super::output::{print, write_file, wrote};
 use super::progress::Progress;
 use super::run_report;
-use super::{Io, Outcome};
+use super::{Io, Outcome, Stop};
 use crate::error::CliError;
 use crate::open;
 
@@ -41,13 +41,17 @@ pub(super) fn run(args: RunArgs, io: &mut Io<'_>) -> Outcome {
     let recording = recording(args.output, args.granularity, io)?;
     let package = open::package(&args.package)?;
     let granularity = recording.as_ref().map(|recording| recording.granularity);
-    let finished = simulate(&package, &args.device, granularity, &args.package, io)?;
+    let output = recording.as_ref().map(|it| it.output.as_path());
+    let finished = simulate(
+        &package,
+        &args.device,
+        (granularity, output),
+        &args.package,
+        io,
+    )?;
     if let (Some(recording), Some(profile)) = (&recording, &finished.report.profile) {
         write_file(&recording.output, profile)?;
     }
-    let output = recording
-        .as_ref()
-        .map(|recording| recording.output.as_path());
     let text = if args.json {
         run_report::json(&package, &finished, output)?
     } else {
@@ -58,11 +62,12 @@ pub(super) fn run(args: RunArgs, io: &mut Io<'_>) -> Outcome {
     Ok(())
 }
 
-/// Runs a package and compares every output element with the reference.
+/// Runs a package and compares every output element with the reference. The profile of a run that a
+/// fault ended is written to the place that `recording` names with its granularity, if any.
 pub(super) fn simulate(
     package: &Package,
     device: &DeviceArgs,
-    granularity: Option<Granularity>,
+    (granularity, output): (Option<Granularity>, Option<&Path>),
     place: &Path,
     io: &Io<'_>,
 ) -> Result<Finished, CliError> {
@@ -72,7 +77,7 @@ pub(super) fn simulate(
     let report = runtime::sim::run(package, &options, &mut |at| {
         progress.stage(at.stage.name(), at.done, at.total);
     })
-    .map_err(|error| CliError::user(error, place.display(), "compile the package again"))?;
+    .map_err(|error| refused(&error, place, output))?;
     progress.stage("check", 0, 1);
     let checked = if device.timing_only {
         None
@@ -84,6 +89,23 @@ pub(super) fn simulate(
         checked,
         seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// Why a run ended; what was recorded of it is written, so that the viewer shows where.
+fn refused(error: &RunError, place: &Path, output: Option<&Path>) -> CliError {
+    let hint = "compile the package again";
+    if let (RunError::Stopped { profile, .. }, Some(output)) = (error, output) {
+        if let Err(Stop::Failed(error)) = write_file(output, profile) {
+            return error;
+        }
+        let wrote = wrote(output, profile.len() as u64);
+        return CliError::user(
+            error,
+            place.display(),
+            format!("{hint}; {wrote}: the run up to there"),
+        );
+    }
+    CliError::user(error, place.display(), hint)
 }
 
 /// Wrong outputs end the command with an error, after everything was reported.

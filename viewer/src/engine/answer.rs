@@ -17,8 +17,8 @@ use analytics::{query, text};
 use super::cause::{Cause, Failure};
 use super::panel::{self, Sources};
 use super::protocol::{
-    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, StripAnswer,
-    StripAsked, Summary, TableAsked, TileNames,
+    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, RunFault,
+    StripAnswer, StripAsked, Summary, TableAsked, TileNames,
 };
 use super::ruler::RulerAnswer;
 use super::table;
@@ -59,6 +59,12 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
             Condition::Truncated { at } => Some(at),
             _ => None,
         },
+        fault: report.ending().map(|it| RunFault {
+            rule: it.rule.clone(),
+            message: it.message.clone(),
+            tile: it.tile.get(),
+            count: it.count,
+        }),
         wrapped: report.tiles().iter().any(|tile| {
             let first = u64::from(tile.first_counter.get());
             first + shared.saturating_sub(tile.first_start) > u64::from(u32::MAX)
@@ -154,6 +160,10 @@ pub(crate) fn exact(
         Request::Raster(asked) => raster(report, asked, groups),
         Request::Strip(asked) => strip(report, asked),
         Request::Hit(asked) => hit(report, asked),
+        Request::CellHit(asked) => {
+            let groups = groups.get(report, asked.by)?;
+            super::cell::cell(report, asked, groups.as_deref()).map(Answer::Hit)
+        }
         Request::Query(words) => query(report, &words),
         Request::Open(_)
         | Request::OpenOther(_)
@@ -177,6 +187,8 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
             asked: *asked,
             phases: None,
         })),
+        // A pointer that passes over groups must not have a whole file read.
+        Request::CellHit(_) => Some(Answer::Hit(None)),
         Request::Raster(asked) if asked.by == Rows::Tile => {
             let cells = timeline::overview_raster(report, &viewport(*asked))?;
             Some(Answer::Raster(raster_answer(*asked, cells)))

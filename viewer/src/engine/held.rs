@@ -15,11 +15,16 @@ use super::answer::Groups;
 use super::cause::Failure;
 use super::lanes::Lane;
 use super::needs::{self, Needs, Piece};
-use super::protocol::{Progress, Request};
+use super::protocol::{Progress, RasterAnswer, RasterAsked, Request};
 use super::read::Input;
 
 /// Pages kept of a file that is not read whole: 96 MiB.
 const KEPT_MAX: u64 = 96 * 1024 * 1024;
+
+/// Milliseconds of work from which on cells are kept.
+const DEAR: u32 = 20;
+/// Cells that are kept: eight bytes a device pixel of the timeline each.
+const RASTERS_MAX: usize = 4;
 
 /// The open profile.
 pub(crate) struct Held {
@@ -46,6 +51,8 @@ pub(crate) struct Held {
     waiting: RefCell<Vec<Waiting>>,
     /// Pages in the order they came, while not everything is to be read.
     order: RefCell<VecDeque<ByteRange>>,
+    /// Cells that took long, the newest last: way back and forward lead to them.
+    rasters: RefCell<VecDeque<RasterAnswer>>,
 }
 
 /// A question whose samples are not all here.
@@ -76,6 +83,7 @@ impl Held {
             is_reading: Cell::new(false),
             waiting: RefCell::default(),
             order: RefCell::default(),
+            rasters: RefCell::default(),
         }
     }
 
@@ -112,11 +120,34 @@ impl Held {
         let waiting = self.waiting.borrow();
         let driving = waiting.iter().filter(|it| it.drives);
         let wanted = driving.map(|it| Needs::of(&it.request).missing(&report));
-        let asked = wanted.into_iter().find_map(|it| needs::first_piece(&it));
+        let most = match self.reads_all.get() {
+            true => needs::PIECE,
+            false => needs::PIECE_OF_PART,
+        };
+        let asked = wanted
+            .into_iter()
+            .find_map(|it| needs::first_piece(&it, most));
         asked.or_else(|| {
             let all = self.reads_all.get().then(|| report.pages_missing());
-            needs::first_piece(&all.unwrap_or_default())
+            needs::first_piece(&all.unwrap_or_default(), most)
         })
+    }
+
+    /// Cells that were asked for before and took long.
+    pub(crate) fn kept_raster(&self, asked: &RasterAsked) -> Option<RasterAnswer> {
+        let rasters = self.rasters.borrow();
+        rasters.iter().find(|it| it.asked == *asked).cloned()
+    }
+
+    /// Keeps exact cells that took long, instead of the oldest ones.
+    pub(crate) fn keep_raster(&self, raster: &RasterAnswer) {
+        let mut rasters = self.rasters.borrow_mut();
+        if raster.cost >= DEAR && !raster.from_overview {
+            if rasters.len() == RASTERS_MAX {
+                rasters.pop_front();
+            }
+            rasters.push_back(raster.clone());
+        }
     }
 
     /// Takes the bytes of a piece.
@@ -172,3 +203,57 @@ impl Held {
 
 /// A profile that several tasks share.
 pub(crate) type Shared = Rc<Held>;
+
+#[cfg(test)]
+mod tests {
+    use analytics::clock::ClockKind;
+
+    use super::*;
+    use crate::state::view::{Colouring, Rows};
+
+    fn raster(from: u64, cost: u32) -> RasterAnswer {
+        RasterAnswer {
+            asked: RasterAsked {
+                clock: ClockKind::Shared,
+                from,
+                to: from + 9,
+                columns: 1,
+                by: Rows::Tile,
+                tile_from: 0,
+                tile_to: 1,
+                rows: 1,
+                colour: Colouring::Kernel,
+                focus: None,
+            },
+            columns: 1,
+            rows: 1,
+            from_overview: false,
+            cost,
+            kinds: vec![1],
+            kernels: vec![7],
+            busy: vec![9],
+            focused: vec![0],
+            efficiency: vec![0],
+        }
+    }
+
+    #[test]
+    fn dear_cells_are_kept_and_the_oldest_give_way() {
+        let report = ProfileReport::default();
+        let held = Held::new(1, String::new(), report, Input::Whole(Bytes::new()));
+        held.keep_raster(&raster(0, DEAR - 1));
+        assert_eq!(held.kept_raster(&raster(0, 0).asked), None, "it was cheap");
+        let coarse = RasterAnswer {
+            from_overview: true,
+            ..raster(0, DEAR)
+        };
+        held.keep_raster(&coarse);
+        assert_eq!(held.kept_raster(&coarse.asked), None, "finer ones follow");
+        for from in 0..=RASTERS_MAX as u64 {
+            held.keep_raster(&raster(from, DEAR));
+        }
+        assert_eq!(held.kept_raster(&raster(0, 0).asked), None);
+        let newest = raster(RASTERS_MAX as u64, DEAR);
+        assert_eq!(held.kept_raster(&newest.asked), Some(newest));
+    }
+}

@@ -73,7 +73,7 @@ impl Lane {
             Request::Ruler(_) => Self::Ruler,
             Request::Raster(_) => Self::Raster,
             Request::Strip(_) => Self::Strip,
-            Request::Hit(_) => Self::Hit,
+            Request::Hit(_) | Request::CellHit(_) => Self::Hit,
             Request::Query(_) => Self::Query,
             Request::Hash => Self::Hash,
             Request::ReadAll | Request::ReadLess => Self::Reading,

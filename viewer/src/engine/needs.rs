@@ -12,6 +12,8 @@ use crate::state::view::Rows;
 
 /// Bytes read at a time: progress is shown and questions are answered between two reads.
 pub(crate) const PIECE: u64 = 8 * 1024 * 1024;
+/// The same where only what is looked at is read: who looks elsewhere meanwhile waits for no more.
+pub(crate) const PIECE_OF_PART: u64 = 2 * 1024 * 1024;
 /// Unneeded bytes between two pages that cost less than a second read.
 const BRIDGE: u64 = 64 * 1024;
 /// A question about a part reads up to this many bytes by itself; a larger part shows the overview
@@ -38,6 +40,13 @@ pub(crate) enum Needs {
 }
 
 impl Needs {
+    /// No page.
+    const NOTHING: Self = Self::Part {
+        clock: ClockKind::Shared,
+        cycles: 0..0,
+        tiles: 0..0,
+    };
+
     /// What `request` needs.
     pub(crate) fn of(request: &Request) -> Self {
         match request {
@@ -50,10 +59,14 @@ impl Needs {
                     _ => 0..u32::MAX,
                 },
             },
-            Request::Rows(by) if *by != Rows::Cohort => Self::Part {
-                clock: ClockKind::Shared,
-                cycles: 0..0,
-                tiles: 0..0,
+            // The second profile is read whole before anything is asked about it.
+            Request::OtherRaster(_) => Self::NOTHING,
+            Request::Rows(by) if *by != Rows::Cohort => Self::NOTHING,
+            Request::CellHit(asked) if asked.by == Rows::Cohort => Self::Everything,
+            Request::CellHit(asked) => Self::Part {
+                clock: asked.clock,
+                cycles: asked.from..asked.to,
+                tiles: 0..u32::MAX,
             },
             Request::Spent(asked) | Request::Selected(asked) => Self::Part {
                 clock: asked.clock,
@@ -91,7 +104,9 @@ impl Needs {
 pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
     let bytes: u64 = missing.iter().map(|range| range.len()).sum();
     match request {
-        Request::Ruler(_) => bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1,
+        Request::Ruler(_) | Request::CellHit(_) => {
+            bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1
+        }
         _ => bytes <= PART_MAX,
     }
 }
@@ -99,7 +114,7 @@ pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
 /// How many reads bring `missing`, counted to one beyond `most`.
 fn reads(mut missing: &[ByteRange], most: usize) -> usize {
     let mut reads = 0;
-    while let Some(piece) = first_piece(missing) {
+    while let Some(piece) = first_piece(missing, PIECE) {
         reads += 1;
         if reads > most {
             break;
@@ -118,8 +133,9 @@ pub(crate) struct Piece {
     pub(crate) pages: Vec<ByteRange>,
 }
 
-/// The first pages of `missing`, which ascend, that one read brings; `None` without any.
-pub(crate) fn first_piece(missing: &[ByteRange]) -> Option<Piece> {
+/// The first pages of `missing`, which ascend, that one read of at most `most` bytes, or of one
+/// page, brings; `None` without any.
+pub(crate) fn first_piece(missing: &[ByteRange], most: u64) -> Option<Piece> {
     let first = *missing.first()?;
     let mut piece = Piece {
         bytes: first,
@@ -127,7 +143,7 @@ pub(crate) fn first_piece(missing: &[ByteRange]) -> Option<Piece> {
     };
     for &page in &missing[1..] {
         let is_near = page.start <= piece.bytes.end.saturating_add(BRIDGE);
-        if !is_near || page.end.saturating_sub(piece.bytes.start) > PIECE {
+        if !is_near || page.end.saturating_sub(piece.bytes.start) > most {
             break;
         }
         piece.bytes.end = page.end;
@@ -148,22 +164,32 @@ mod tests {
     #[test]
     fn near_pages_are_read_together_and_far_ones_apart() {
         let near = ranges(&[(0, 10), (10, 20), (30, 40), (BRIDGE * 4, BRIDGE * 5)]);
-        let piece = first_piece(&near).expect("there is a page");
+        let piece = first_piece(&near, PIECE).expect("there is a page");
         assert_eq!(piece.bytes, ByteRange::new(0, 40));
         assert_eq!(piece.pages, near[..3]);
-        assert_eq!(first_piece(&[]), None);
+        assert_eq!(first_piece(&[], PIECE), None);
         assert_eq!(reads(&near, 9), 2);
         let far = (0..100).map(|at| ByteRange::new(at * BRIDGE * 3, at * BRIDGE * 3 + 1));
         assert_eq!(reads(&far.collect::<Vec<_>>(), 4), 5, "counted no further");
     }
 
+    /// Pages of 256 KiB, one after another.
+    fn near_pages() -> Vec<ByteRange> {
+        let page = 256 * 1024;
+        (0..64)
+            .map(|at| ByteRange::new(at * page, (at + 1) * page))
+            .collect()
+    }
+
     #[test]
     fn a_read_has_a_bound_but_a_page_is_never_cut() {
         let pages = ranges(&[(0, PIECE - 8), (PIECE - 8, PIECE), (PIECE, PIECE + 8)]);
-        let piece = first_piece(&pages).expect("there is a page");
+        let piece = first_piece(&pages, PIECE).expect("there is a page");
         assert_eq!(piece.bytes.end, PIECE);
+        let piece = first_piece(&near_pages(), PIECE_OF_PART).expect("there is a page");
+        assert_eq!(piece.bytes.len(), PIECE_OF_PART);
         let long = ranges(&[(0, 3 * PIECE)]);
-        let piece = first_piece(&long).expect("there is a page");
+        let piece = first_piece(&long, PIECE).expect("there is a page");
         assert_eq!(piece.bytes.len(), 3 * PIECE);
     }
 }

@@ -7,6 +7,7 @@ use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
+use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
 use super::ruler::{RulerAnswer, RulerAsked};
@@ -70,6 +71,8 @@ pub(crate) enum Request {
     Strip(StripAsked),
     /// The sample at a place.
     Hit(HitAsked),
+    /// What a group of rows spent at a place.
+    CellHit(CellAsked),
     /// An answer as the command line prints it, to a question in the words of
     /// [`analytics::query::Query::from_words`].
     Query(Vec<(String, String)>),
@@ -126,7 +129,7 @@ pub(crate) enum Answer {
     Raster(RasterAnswer),
     /// To [`Request::Strip`].
     Strip(StripAnswer),
-    /// To [`Request::Hit`]; `None` where nothing was recorded.
+    /// To [`Request::Hit`] and [`Request::CellHit`]; `None` where nothing was recorded.
     Hit(Option<HitAnswer>),
     /// To [`Request::Query`]: JSON.
     Query(String),
@@ -225,6 +228,19 @@ impl TileNames {
     }
 }
 
+/// The fault that ended a run before its program did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunFault {
+    /// Stable name of the rule that was broken.
+    pub(crate) rule: String,
+    /// What was broken, where, and what was found.
+    pub(crate) message: String,
+    /// Physical id of the tile that broke it.
+    pub(crate) tile: u32,
+    /// Faults found together.
+    pub(crate) count: u32,
+}
+
 /// What is true of the open profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Summary {
@@ -250,6 +266,8 @@ pub(crate) struct Summary {
     pub(crate) simulated: Option<bool>,
     /// Bytes that could be read of a file without its end.
     pub(crate) truncated_at: Option<u64>,
+    /// The fault that ended the run, where one did.
+    pub(crate) fault: Option<RunFault>,
     /// Whether a 32-bit counter of some tile passed its end during the run.
     pub(crate) wrapped: bool,
     /// Whether samples are still to be read: figures are the file's own sums, pictures its

@@ -86,7 +86,8 @@ pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<SpentAn
     })
 }
 
-fn kinds(spent: &Spent) -> Vec<SpentRow> {
+/// What the kind with this [`CellKind`] is called.
+pub(super) fn kind_name(kind: usize) -> &'static str {
     const NAMES: [&str; CellKind::COUNT] = [
         "exchange",
         "compute",
@@ -94,7 +95,12 @@ fn kinds(spent: &Spent) -> Vec<SpentRow> {
         "idle",
         "unknown kind",
     ];
-    let mut kinds: Vec<(&str, &Sums)> = NAMES.into_iter().zip(&spent.kinds).collect();
+    NAMES.get(kind).copied().unwrap_or_default()
+}
+
+fn kinds(spent: &Spent) -> Vec<SpentRow> {
+    let named = spent.kinds.iter().enumerate();
+    let mut kinds: Vec<(&str, &Sums)> = named.map(|(at, sums)| (kind_name(at), sums)).collect();
     kinds.retain(|(_, sums)| sums.samples > 0);
     kinds.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.cycles));
     kinds

@@ -215,6 +215,11 @@ impl Worker {
 
     /// The exact answer, with what it cost.
     fn exact(&self, held: &Held, request: Request) -> Answer {
+        if let Request::Raster(asked) = &request
+            && let Some(kept) = held.kept_raster(asked)
+        {
+            return Answer::Raster(kept);
+        }
         let start = js_sys::Date::now();
         let other = self.other.borrow().clone();
         let report = held.report.borrow();
@@ -228,6 +233,7 @@ impl Worker {
         if let Answer::Raster(raster) = &mut answer {
             let cost = rounded(js_sys::Date::now() - start);
             raster.cost = u32::try_from(cost).unwrap_or(u32::MAX);
+            held.keep_raster(raster);
         }
         answer
     }

@@ -53,6 +53,8 @@ fn open_what_links_name() {
             .with(|view| (view.panels.compare.clone(), view.panels.package.clone()))
     });
     Effect::new(move |_| {
+        // Two tabs may name the same addresses, and each opens them for itself.
+        app.turn.track();
         let (compare, package) = wanted.get();
         if let Some(address) = compare {
             app.open_other_place(&address);

@@ -5,7 +5,7 @@ use analytics::text;
 use analytics::units::Cycles;
 use leptos::prelude::*;
 
-use crate::engine::protocol::Summary;
+use crate::engine::protocol::{RunFault, Summary};
 use crate::engine::table::{COLUMNS, TableAnswer};
 use crate::state::actions::use_app;
 
@@ -169,6 +169,7 @@ fn badges(
     is_overview: bool,
 ) -> Vec<Badge> {
     let mut badges = vec![origin(summary.simulated)];
+    badges.extend(summary.fault.as_ref().map(fault));
     if !summary.target.is_empty() {
         let target = summary.target.as_str();
         badges.push(Badge::new("target", target, "The machine of the profile"));
@@ -214,6 +215,21 @@ fn badges(
         badges.push(Badge::new("partial-coverage", "partial coverage", meaning).warning());
     }
     badges
+}
+
+/// The fault that ended the run: it is named, with all that is known of it at hand.
+fn fault(it: &RunFault) -> Badge {
+    let more = match it.count {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", text::count(u64::from(count - 1))),
+    };
+    let text = format!("fault: {} on tile {}{more}", it.rule, it.tile);
+    let meaning = format!(
+        "The run ended here, before its program did; what is shown is what ran until then. {} \
+         (physical tile {})",
+        it.message, it.tile
+    );
+    Badge::new("fault", text, &meaning).warning()
 }
 
 /// Tiles of the machines that profiles name.
@@ -290,6 +306,19 @@ mod tests {
                 "truncated"
             ]
         );
+        let broken = Summary {
+            fault: Some(RunFault {
+                rule: "mux-window".to_owned(),
+                message: "mux-window: tile 3, phase 2: it looked away".to_owned(),
+                tile: 7,
+                count: 3,
+            }),
+            ..usual
+        };
+        let badges = badges(&broken, ClockKind::Shared, None, false);
+        let fault = badges.iter().find(|it| it.id == "fault").expect("a badge");
+        assert_eq!(fault.text, "fault: mux-window on tile 7 and 2 more");
+        assert!(fault.warns && fault.meaning.contains("it looked away"));
         assert!(!ids(&unusual, ClockKind::Shared).contains(&"cropped"));
         let of_machine = |tiles: u32| Summary {
             target: "ipu21".to_owned(),

@@ -224,12 +224,16 @@ impl App {
             place: self.place.get_value(),
             others: self.others.get_value(),
             hash_asked: self.hash_asked.get_value(),
+            trail: self.trail.get_value(),
+            beside: self.panels.parked(),
         };
         self.forget();
         self.client.set_value(next.client);
         self.place.set_value(next.place);
         self.others.set_value(next.others);
         self.hash_asked.set_value(next.hash_asked);
+        self.trail.set_value(next.trail);
+        self.panels.unpark(next.beside);
         self.sha.set(next.sha);
         self.wanted_sha.set(next.wanted_sha);
         self.reading.set(next.reading);

@@ -120,7 +120,56 @@ impl<T> Beside<T> {
     }
 }
 
+impl Beside<Summary> {
+    /// What follows once the profile is open, or is not; it keeps the name it was opened by.
+    fn profile_opened(&self, opened: Result<Summary, Failure>) -> Self {
+        self.opened(opened.map(|summary| Summary {
+            name: match self {
+                Self::Loading { name } => name.clone(),
+                _ => summary.name,
+            },
+            ..summary
+        }))
+    }
+}
+
+/// What is open beside a profile, while another tab is shown.
+#[derive(Debug, Default)]
+pub(crate) struct ParkedBeside {
+    other: Beside<Summary>,
+    package: Beside<PackageSummary>,
+    opened: [Option<String>; 2],
+}
+
+impl ParkedBeside {
+    /// The second profile is open, or is not.
+    pub(crate) fn take_other(&mut self, opened: Result<Summary, Failure>) {
+        self.other = self.other.profile_opened(opened);
+    }
+
+    /// The package is open, or is not.
+    pub(crate) fn take_package(&mut self, opened: Result<PackageSummary, Failure>) {
+        self.package = self.package.opened(opened);
+    }
+}
+
 impl PanelAnswers {
+    /// What is open beside the profile that is shown.
+    pub(crate) fn parked(self) -> ParkedBeside {
+        ParkedBeside {
+            other: self.other.get_untracked(),
+            package: self.package.get_untracked(),
+            opened: self.opened.get_value(),
+        }
+    }
+
+    /// Shows again what was open beside a profile.
+    pub(crate) fn unpark(self, parked: ParkedBeside) {
+        self.other.set(parked.other);
+        self.package.set(parked.package);
+        self.opened.set_value(parked.opened);
+    }
+
     /// Takes over an answer.
     pub(crate) fn take(self, answer: PanelAnswer) {
         match answer {
@@ -148,15 +197,8 @@ impl PanelAnswers {
 
     /// The second profile is open, or is not.
     pub(crate) fn take_other(self, opened: Result<Summary, Failure>) {
-        let name = self.other.with_untracked(|it| match it {
-            Beside::Loading { name } => Some(name.clone()),
-            _ => None,
-        });
-        let opened = opened.map(|summary| Summary {
-            name: name.unwrap_or_else(|| summary.name.clone()),
-            ..summary
-        });
-        self.other.update(|other| *other = other.opened(opened));
+        self.other
+            .update(|other| *other = other.profile_opened(opened));
     }
 
     /// The package is open, or is not.

@@ -11,7 +11,9 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::File;
 
 use super::actions::App;
+use super::answers::ParkedBeside;
 use super::load::LoadState;
+use super::trail::Trail;
 use super::view::ViewState;
 use crate::browser;
 use crate::engine::protocol::{Answer, Progress, Summary};
@@ -44,6 +46,8 @@ pub(crate) struct Parked {
     pub(crate) place: Place,
     pub(crate) others: Vec<(String, String)>,
     pub(crate) hash_asked: bool,
+    pub(crate) trail: Trail,
+    pub(crate) beside: ParkedBeside,
 }
 
 impl Parked {
@@ -59,10 +63,12 @@ impl Parked {
             place: Place::default(),
             others: Vec::new(),
             hash_asked: false,
+            trail: Trail::default(),
+            beside: ParkedBeside::default(),
         }
     }
 
-    /// Takes note of how opening went on.
+    /// Takes note of how opening went on, of the profile and of what is opened beside it.
     fn take(&mut self, answer: Answer) {
         match (answer, &mut self.load) {
             (Answer::Opened(summary), load) => {
@@ -77,10 +83,14 @@ impl Parked {
                 let name = name.clone();
                 self.load = LoadState::Failed { name, failure };
             }
-            (Answer::PackageOpened(Ok(_)), LoadState::Loading { name, .. }) => {
-                let name = name.clone();
-                self.load = LoadState::Package { name };
+            (Answer::PackageOpened(opened), load) => {
+                if let LoadState::Loading { name, .. } = load {
+                    let name = std::mem::take(name);
+                    *load = LoadState::Package { name };
+                }
+                self.beside.take_package(opened.map(|it| *it));
             }
+            (Answer::OtherOpened(opened), _) => self.beside.take_other(opened.map(|it| *it)),
             _ => {}
         }
     }

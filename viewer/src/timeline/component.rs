@@ -1,6 +1,7 @@
 //! The timeline: a base canvas with the plot, an overlay canvas for the pointer, and the tooltip.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use gloo_timers::callback::Timeout;
@@ -47,8 +48,9 @@ pub(crate) fn Timeline() -> impl IntoView {
     ask_phases(app, derived, size);
     let whole = cells_of_run(app, derived);
     ask_at_pace(app, asked, whole);
-    let picture = picture(derived, app.raster);
-    let backdrop = self::picture(derived, whole);
+    let inked = StoredValue::new(VecDeque::new());
+    let picture = picture(derived, app.raster, inked);
+    let backdrop = self::picture(derived, whole, inked);
     let scene = move || plot_scene(app, derived, size, [backdrop, picture]);
     keep_painted(base, size, scene, move || {
         let now = app.raster.with_untracked(|it| it.as_deref().map(Drawn::of));
@@ -133,14 +135,33 @@ fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
 type Cells = RwSignal<Option<Arc<RasterAnswer>>>;
 type Pictures = Memo<Option<Picture>>;
 
-/// Cells as pixels; painted anew when the cells, the theme or the focus change.
-fn picture(derived: Derived, cells: Cells) -> Pictures {
+/// Cells that are pixels already, in these colours; the newest last.
+type Inked = StoredValue<VecDeque<(Arc<RasterAnswer>, Arc<Ink>, Picture)>>;
+
+/// Pictures that are kept: of the cells in view, of those before, of those of the whole run.
+const INKED_MAX: usize = 3;
+
+/// Cells as pixels; painted anew when the cells, the theme or the focus change. Cells that are in
+/// view and those of the whole run at once, or again, are painted once.
+fn picture(derived: Derived, cells: Cells, inked: Inked) -> Pictures {
     Memo::new(move |_| {
         let raster = cells.get()?;
         let ink: Arc<Ink> = derived.ink.get();
-        Some(Picture {
-            asked: raster.asked,
-            bitmap: Arc::new(ink.cells(&raster, next_id())),
+        inked.try_update_value(|inked| {
+            let is_it =
+                |(of, with, _): &(_, _, _)| Arc::ptr_eq(of, &raster) && Arc::ptr_eq(with, &ink);
+            if let Some((.., picture)) = inked.iter().find(|it| is_it(it)) {
+                return picture.clone();
+            }
+            let picture = Picture {
+                asked: raster.asked,
+                bitmap: Arc::new(ink.cells(&raster, next_id())),
+            };
+            if inked.len() == INKED_MAX {
+                inked.pop_front();
+            }
+            inked.push_back((Arc::clone(&raster), Arc::clone(&ink), picture.clone()));
+            picture
         })
     })
 }

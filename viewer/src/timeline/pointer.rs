@@ -5,11 +5,12 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, HtmlElement, KeyboardEvent, PointerEvent, WheelEvent};
 
-use super::frames;
 use super::input::{self, At, Drag, Grip, Key, KeyAction, Move, Released, Wheel};
 use super::layout::{self, Marks, Size};
 use super::viewport::Viewport;
+use super::{canvas, frames};
 use crate::browser;
+use crate::engine::cell::CellAsked;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
@@ -83,17 +84,32 @@ impl Pointer {
     fn ask(self, at: (f64, f64)) {
         let plot = layout::plot_rect(self.size.get_untracked());
         let viewport = self.derived.plot.get_untracked();
-        // The rows of a group are many tiles: there is no one sample under the pointer.
-        let is_sample =
-            plot.contains(at.0, at.1) && self.derived.groups.with_untracked(Option::is_none);
-        let Some(viewport) = viewport.filter(|_| is_sample) else {
+        let Some(viewport) = viewport.filter(|_| plot.contains(at.0, at.1)) else {
             return self.app.clear_hit();
         };
-        self.app.ask(Request::Hit(HitAsked {
-            clock: self.app.view.with_untracked(|view| view.clock),
-            tile: viewport.tile_at((at.1 - plot.y) / plot.height),
-            at: viewport.cycle_at((at.0 - plot.x) / plot.width),
-        }));
+        let clock = self.app.view.with_untracked(|view| view.clock);
+        let row = viewport.tile_at((at.1 - plot.y) / plot.height);
+        let across = (at.0 - plot.x) / plot.width;
+        let groups = self.derived.groups.get_untracked();
+        self.app.ask(match groups {
+            None => Request::Hit(HitAsked {
+                clock,
+                tile: row,
+                at: viewport.cycle_at(across),
+            }),
+            // The row of a group is many tiles: what is under the pointer is a cell of it.
+            Some(groups) => {
+                let columns = canvas::device(plot.width, browser::pixel_ratio());
+                let cycles = viewport.column_at(across, columns);
+                Request::CellHit(CellAsked {
+                    clock,
+                    by: groups.by,
+                    group: row,
+                    from: cycles.start,
+                    to: cycles.end,
+                })
+            }
+        });
     }
 
     /// A button goes down on the plot.

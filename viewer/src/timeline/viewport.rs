@@ -133,6 +133,20 @@ impl Viewport {
         (self.span.from + rounded(within)).min(self.span.to - 1)
     }
 
+    /// The cycles of the column at `fraction` of the width, of so many columns; at least one.
+    pub(crate) fn column_at(&self, fraction: f64, columns: u32) -> Range<u64> {
+        let columns = f64::from(columns.max(1));
+        let column = (fraction.clamp(0.0, 1.0) * columns)
+            .floor()
+            .min(columns - 1.0);
+        let first = self.cycle_at(column / columns);
+        let end = match column + 1.0 < columns {
+            true => self.cycle_at((column + 1.0) / columns),
+            false => self.span.to,
+        };
+        first..end.max(first + 1)
+    }
+
     /// The tile index at `fraction` of the height.
     pub(crate) fn tile_at(&self, fraction: f64) -> u32 {
         let len = self.tiles.end - self.tiles.start;
@@ -186,6 +200,19 @@ mod tests {
 
     fn whole() -> Viewport {
         Viewport::whole(1_000_000, 1_472)
+    }
+
+    #[test]
+    fn columns_share_the_cycles_in_view() {
+        let view = Viewport::whole(1_000, 4).with_span(Span { from: 100, to: 130 });
+        let columns: Vec<_> = (0..7)
+            .map(|at| view.column_at((f64::from(at) + 0.5) / 7.0, 7))
+            .collect();
+        assert_eq!((columns[0].start, columns[6].end), (100, 130));
+        assert!(columns.windows(2).all(|it| it[0].end == it[1].start));
+        assert_eq!(view.column_at(1.0, 7), columns[6]);
+        assert_eq!(view.column_at(0.5, 3_000).count(), 1, "no column is empty");
+        assert_eq!(view.column_at(2.0, 0), 100..130);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::open::{Row, TRAILER, read_index, read_trailer};
 use super::profile_capnp::record as body;
 use super::record::{self, Place, Record, kind};
 use super::tables::Tables;
-use super::{ByteRange, activities};
+use super::{ByteRange, activities, catalog};
 use crate::profile::ProfileHeader;
 use crate::units::Cycles;
 
@@ -47,6 +47,8 @@ pub struct StreamCheck {
     at: u64,
     tables: Tables,
     table_bytes: u64,
+    /// What catalogs repeat.
+    catalog: Option<Tables>,
     rows: Vec<Row>,
     chunks: Chunks,
     /// Index pages, and where they start.
@@ -120,6 +122,9 @@ impl StreamCheck {
             at: start,
         };
         let span = self.chunks.agree(&directory.tiles, place)?;
+        if self.catalog.is_some_and(|it| !it.has_rows_of(&self.tables)) {
+            return Err(place.corrupt("its catalogs are not what the tables are"));
+        }
         let header = self.tables.header;
         Ok(Checked {
             header: header.ok_or_else(|| place.corrupt("the file has no header"))?,
@@ -162,6 +167,12 @@ impl StreamCheck {
             }
             Some(body::Activities(chunk)) => {
                 activities::check(chunk.map_err(place.wire())?, place)?;
+                None
+            }
+            Some(body::Catalog(_)) => {
+                let tables = self.catalog.get_or_insert_default();
+                self.table_bytes += catalog::apply(&record, tables)?;
+                limit_u64("bytes of tables", TABLE_BYTES_MAX, self.table_bytes)?;
                 None
             }
             _ => {

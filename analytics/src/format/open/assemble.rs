@@ -57,6 +57,7 @@ pub(crate) fn report(
             .overview
             .filter(|overview| overview.rows as usize == rows),
         summary: tables.summary,
+        ending: tables.ending,
     })
 }
 

@@ -40,6 +40,13 @@ pub(crate) struct Directory {
     pub(crate) tiles: Vec<Tile>,
 }
 
+impl Directory {
+    /// Whether catalogs repeat the rows of the table records.
+    pub(crate) fn has_catalog(&self) -> bool {
+        self.rows.iter().any(|row| row.kind == kind::CATALOG)
+    }
+}
+
 /// Where the index is, as a valid trailer says; `None` where the file does not end in one.
 pub(crate) fn read_trailer(bytes: &[u8], total_len: u64) -> Option<(ByteRange, u32)> {
     let at = total_len.checked_sub(TRAILER)?;

@@ -19,7 +19,7 @@ use segments::Segments;
 
 use super::record::{self, Record, kind};
 use super::tables::Tables;
-use super::{ByteRange, DecodeError, FileKind, row, sniff};
+use super::{ByteRange, DecodeError, FileKind, catalog, row, sniff};
 use crate::profile::{Condition, ProfileReport};
 
 /// Files up to this size are asked for whole at once: one request costs more than the bytes.
@@ -160,7 +160,8 @@ impl Opener {
             }
             Stage::Index(range, _) => self.absent([ByteRange::new(range.start, total)]),
             Stage::Records(directory) => {
-                let rows = directory.rows.iter().filter(|row| self.wants(row.kind));
+                let rows = directory.rows.iter();
+                let rows = rows.filter(|row| self.wants(directory, row.kind));
                 self.absent(rows.map(|row| row.bytes))
             }
             Stage::Whole(_) => {
@@ -170,8 +171,10 @@ impl Opener {
         }
     }
 
-    fn wants(&self, kind: u16) -> bool {
-        self.mode == OpenMode::Everything || !matches!(kind, kind::SAMPLES | kind::ACTIVITIES)
+    fn wants(&self, directory: &Directory, kind: u16) -> bool {
+        let is_page = matches!(kind, kind::SAMPLES | kind::ACTIVITIES);
+        let is_repeated = directory.has_catalog() && kind::is_table(kind);
+        self.mode == OpenMode::Everything || !(is_page || is_repeated)
     }
 
     /// Those of ascending `ranges` that are not here, near ones joined up to [`STRIDE`].
@@ -229,17 +232,23 @@ impl Opener {
     }
 
     fn report(&self, directory: &Directory) -> Result<ProfileReport, DecodeError> {
+        let has_catalog = directory.has_catalog();
         let mut tables = Tables::default();
         let mut samples = Vec::new();
         let mut activities = Vec::new();
         for row in &directory.rows {
-            let bytes = self.wants(row.kind).then(|| self.bytes(row.bytes));
+            let wants = self.wants(directory, row.kind);
+            let bytes = wants.then(|| self.bytes(row.bytes));
             if let Some(bytes) = &bytes {
                 pages::verify(bytes, row.kind, row.bytes.start, row.checksum)?;
             }
             match (row.kind, bytes) {
                 (kind::SAMPLES, bytes) => samples.push(bytes),
                 (kind::ACTIVITIES, bytes) => activities.push(bytes),
+                (kind::CATALOG, Some(bytes)) => {
+                    catalog::apply(&Record::read(&bytes, row.bytes.start)?, &mut tables)?;
+                }
+                (of, Some(_)) if kind::is_table(of) && has_catalog => {}
                 (_, Some(bytes)) => tables.apply(&Record::read(&bytes, row.bytes.start)?)?,
                 (_, None) => {}
             }

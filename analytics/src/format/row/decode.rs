@@ -27,6 +27,22 @@ const PLACE: Place = Place {
 /// # Errors
 /// Where the bytes are no row profile of schema version 1 to 5, are cut, or contradict the format.
 pub fn to_columnar(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    convert(bytes, ProfileWriter::new)
+}
+
+/// As [`to_columnar`], for a file that may be read over a network (see
+/// [`ProfileWriter::with_catalog`]).
+///
+/// # Errors
+/// As [`to_columnar`].
+pub fn to_file(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    convert(bytes, |header| ProfileWriter::new(header).with_catalog())
+}
+
+fn convert(
+    bytes: &[u8],
+    writer: impl FnOnce(&ProfileHeader) -> ProfileWriter,
+) -> Result<Vec<u8>, DecodeError> {
     let found = sniff(bytes);
     if found != FileKind::RowProfile {
         return Err(DecodeError::NotAProfile { found });
@@ -49,7 +65,7 @@ pub fn to_columnar(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
     if !(1..=5).contains(&version) {
         return Err(DecodeError::RowVersion { version });
     }
-    let writer = ProfileWriter::new(&ProfileHeader {
+    let writer = writer(&ProfileHeader {
         row_schema_version: version,
         clock_hz: root.get_clock_hz(),
         granularity: Granularity::Unknown,

@@ -5,7 +5,7 @@ mod encode;
 mod estimate;
 mod framing;
 
-pub use decode::to_columnar;
+pub use decode::{to_columnar, to_file};
 pub use encode::encode;
 
 pub(crate) use framing::Framing;

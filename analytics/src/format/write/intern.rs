@@ -226,6 +226,16 @@ impl Tables {
         Ok(None)
     }
 
+    /// Has [`Self::next_record`] give all rows again, from the first.
+    pub(crate) fn rewind(&mut self) {
+        self.text_written = 0;
+        self.kernels.written = 0;
+        self.operations.written = 0;
+        self.phases.written = 0;
+        self.sets.written = 0;
+        self.steps.written = 0;
+    }
+
     fn named_rows_pending(&self) -> bool {
         self.kernels.written < self.kernels.list.len()
             || self.operations.written < self.operations.list.len()

@@ -4,6 +4,7 @@
 //! memory is bounded whatever the order of the tiles. The bytes depend on the calls alone.
 
 mod chunk;
+mod facts;
 mod index;
 pub(crate) mod intern;
 mod overview;
@@ -20,11 +21,11 @@ use summary::SummaryTracker;
 use tile::Tile;
 
 use super::WriteError;
+use super::catalog;
 use super::open::{TILES_MAX, first_starts};
-use super::record::{self, kind};
+use super::record::kind;
 use super::samples::{SAMPLES_PER_TILE, TILES_PER_CHUNK};
-use super::tables::granularity_to_wire;
-use crate::profile::{ExchangeActivity, PhaseKey, ProfileHeader, StepDescriptor};
+use crate::profile::{Ending, ExchangeActivity, PhaseKey, ProfileHeader, StepDescriptor};
 use crate::units::{PhysicalTile, RawCounter, StepId};
 
 /// Samples that may wait in all: 24 bytes each.
@@ -49,6 +50,9 @@ pub struct ProfileWriter {
     first_counter: Option<RawCounter>,
     overview: OverviewTracker,
     summary: SummaryTracker,
+    ending: Option<Ending>,
+    /// What packs a catalog of the tables, where one is wanted.
+    pack: Option<catalog::Pack>,
     failure: Option<WriteError>,
 }
 
@@ -104,14 +108,29 @@ impl ProfileWriter {
             first_counter: None,
             overview: OverviewTracker::default(),
             summary: SummaryTracker::default(),
+            ending: None,
+            pack: None,
             failure: None,
         };
-        let written = header_record(header);
+        let written = facts::header_record(header);
         writer.attempt(|writer| {
             writer.out.record(kind::HEADER, &written?, 1, 0..0, 0..0);
             Ok(())
         });
         writer
+    }
+
+    /// The same, of a file that is read over a network: where tables lie between its chunks, they
+    /// are repeated at the end in one piece.
+    #[must_use]
+    pub fn with_catalog(mut self) -> Self {
+        self.pack = Some(catalog::pack);
+        self
+    }
+
+    /// The run ended here, before its program did.
+    pub fn end(&mut self, ending: &Ending) {
+        self.ending = Some(ending.clone());
     }
 
     /// The id of a step; equal descriptors have one id.
@@ -235,6 +254,8 @@ impl ProfileWriter {
             self.write_activities(group)?;
         }
         self.write_tables()?;
+        self.write_ending()?;
+        self.write_catalog()?;
         let listed: Vec<super::open::Tile> = self.tiles.iter().map(listed).collect();
         let shift = self.shift_to_shared(&listed);
         if let Some(shift) = shift {
@@ -383,6 +404,36 @@ impl ProfileWriter {
         Ok(())
     }
 
+    fn write_ending(&mut self) -> Result<(), WriteError> {
+        if let Some(ending) = &self.ending {
+            let bytes = facts::ending_record(ending)?;
+            self.out.record(kind::ENDING, &bytes, 1, 0..0, 0..0);
+        }
+        Ok(())
+    }
+
+    /// Repeats the tables, where chunks lie between them.
+    fn write_catalog(&mut self) -> Result<(), WriteError> {
+        let kinds = self.out.entries.iter().map(|entry| entry.kind);
+        let mut after_chunks = kinds.skip_while(|&kind| kind != kind::SAMPLES);
+        let Some(pack) = self.pack else { return Ok(()) };
+        if !after_chunks.any(kind::is_table) {
+            return Ok(());
+        }
+        self.tables.rewind();
+        match catalog::build(|| self.tables.next_record(), pack) {
+            Ok(catalogs) => {
+                for (bytes, rows) in catalogs {
+                    self.out.record(kind::CATALOG, &bytes, rows, 0..0, 0..0);
+                }
+                Ok(())
+            }
+            // Rows that cannot be packed are where they were written all the same.
+            Err(WriteError::RecordTooLong { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// What moves instants relative to the first counter to the shared clock, where one number does
     /// for all tiles.
     fn shift_to_shared(&self, listed: &[super::open::Tile]) -> Option<i64> {
@@ -441,33 +492,4 @@ fn listed(tile: &Tile) -> super::open::Tile {
         samples: tile.samples,
         first_counter: tile.first_counter.get(),
     }
-}
-
-fn header_record(header: &ProfileHeader) -> Result<Vec<u8>, WriteError> {
-    let pairs = &header.provenance;
-    let text: usize = pairs
-        .iter()
-        .map(|(name, value)| name.len() + value.len() + 48)
-        .sum();
-    record::build(kind::HEADER, text + header.target.len() + 256, |root| {
-        let mut it = root.init_header();
-        it.set_clock_hz(header.clock_hz);
-        it.set_granularity(granularity_to_wire(header.granularity));
-        it.set_simulated(match header.simulated {
-            None => 0,
-            Some(false) => 1,
-            Some(true) => 2,
-        });
-        it.set_has_seed(header.seed.is_some());
-        it.set_seed(header.seed.unwrap_or(0));
-        it.set_row_schema_version(header.row_schema_version);
-        it.set_target(&*header.target);
-        let mut list = it.init_provenance(intern::length(pairs));
-        for (row, (name, value)) in (0..).zip(pairs) {
-            let mut pair = list.reborrow().get(row);
-            pair.set_name(&**name);
-            pair.set_value(&**value);
-        }
-        Ok(())
-    })
 }
