@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::order;
 use crate::profile::{Condition, ProfileReport, SampleKind, StepRow};
 use crate::query::filter::{holds_in, metadata_set_ids};
 use crate::query::group::EXCHANGE_BIT;
@@ -189,7 +190,7 @@ fn near_names<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n
             (distance <= (length / 3).max(1)).then_some((distance, name))
         })
         .collect();
-    ranked.sort_unstable();
+    order::ascending(&mut ranked);
     ranked
         .into_iter()
         .take(NEAR)

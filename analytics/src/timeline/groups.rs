@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::query::GroupKey;
 
@@ -148,7 +149,9 @@ fn cohorts(report: &ProfileReport) -> Result<RowGroups, DecodeError> {
         .iter()
         .map(|(it, &(count, first))| (*it, count, first))
         .collect();
-    ranked.sort_by_key(|&(_, count, first)| (std::cmp::Reverse(count), first));
+    order::by_key(&mut ranked, |&(_, count, first)| {
+        (std::cmp::Reverse(count), first)
+    });
     let last = GROUPS_MAX - 1;
     let rank: BTreeMap<Program, u32> = ranked
         .iter()

@@ -10,6 +10,7 @@ use super::raster::CellKind;
 use crate::aggregate::ratio;
 use crate::clock::{ClockKind, Frame, Placed};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ProfileReport, SampleKind, StepRow};
 use crate::units::{Cycles, PhysicalTile, StringId, Work};
 
@@ -154,9 +155,9 @@ pub fn spent(
     })?;
     let named = report.kernels().iter().copied().zip(kernels);
     found.kernels = named.filter(|(_, sums)| sums.samples > 0).collect();
-    found
-        .kernels
-        .sort_by_key(|(id, sums)| (std::cmp::Reverse(sums.cycles), id.get()));
+    order::by_key(&mut found.kernels, |(id, sums)| {
+        (std::cmp::Reverse(sums.cycles), id.get())
+    });
     Ok(found)
 }
 

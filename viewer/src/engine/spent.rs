@@ -1,6 +1,7 @@
 //! What the part in view spent its cycles on: rows of text for a table, a share for each tile.
 
 use analytics::clock::ClockKind;
+use analytics::order;
 use analytics::profile::ProfileReport;
 use analytics::text;
 use analytics::timeline::{self, CellKind, Spent, Sums, TileSpent};
@@ -96,7 +97,7 @@ fn kinds(spent: &Spent) -> Vec<SpentRow> {
     ];
     let mut kinds: Vec<(&str, &Sums)> = NAMES.into_iter().zip(&spent.kinds).collect();
     kinds.retain(|(_, sums)| sums.samples > 0);
-    kinds.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.cycles));
+    order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
     kinds
         .into_iter()
         .map(|(name, sums)| row(spent, name, false, sums))

@@ -14,6 +14,7 @@ use web_sys::{
 };
 
 use crate::timeline::viewport::{rounded, to_float};
+use analytics::order;
 
 const DATABASE: &str = "ipu-stack";
 const STORE: &str = "recent";
@@ -75,7 +76,7 @@ pub(crate) async fn list() -> Vec<Recent> {
         return Vec::new();
     };
     let mut list: Vec<Recent> = entries.iter().filter_map(|it| read(&it)).collect();
-    list.sort_by_key(|it| std::cmp::Reverse(it.opened));
+    order::by_key(&mut list, |it| std::cmp::Reverse(it.opened));
     list
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::view::Sort;
 use crate::engine::list::{List, ListRow};
+use analytics::order;
 
 /// Positions of the rows that hold `find` in one of their texts, whatever the case, in the order of
 /// `order`: unknown figures last either way, rows alike as they came. Without an order, or under
@@ -22,7 +23,9 @@ pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize>
         Some((at, order.ascending))
     });
     if let Some((column, ascending)) = column {
-        rows.sort_by(|&a, &b| compared(&list.rows[a], &list.rows[b], column, ascending));
+        order::by(&mut rows, |&a, &b| {
+            compared(&list.rows[a], &list.rows[b], column, ascending)
+        });
     }
     rows
 }

@@ -24,6 +24,7 @@ use super::open::{TILES_MAX, first_starts};
 use super::record::{self, kind};
 use super::samples::{SAMPLES_PER_TILE, TILES_PER_CHUNK};
 use super::tables::granularity_to_wire;
+use crate::order;
 use crate::profile::{ExchangeActivity, PhaseKey, ProfileHeader, StepDescriptor};
 use crate::units::{PhysicalTile, RawCounter, StepId};
 
@@ -367,7 +368,7 @@ impl ProfileWriter {
             .filter(|(at, tile)| !tile.lists.is_empty() && members.contains(at))
             .map(|(_, tile)| tile)
             .collect();
-        tiles.sort_by_key(|tile| tile.physical);
+        order::by_key(&mut tiles, |tile| tile.physical);
         for it in chunk::activity_records(&mut tiles)? {
             self.out
                 .record(kind::ACTIVITIES, &it.bytes, it.count, it.tiles, 0..0);
