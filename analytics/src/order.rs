@@ -6,6 +6,7 @@
 //! for; what sorts samples uses the standard library.
 
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts as [`slice::sort_by`] does: equals keep their order.
 pub fn by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
@@ -21,6 +22,25 @@ pub fn by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
 /// Sorts as [`slice::sort`] does.
 pub fn ascending<T: Ord>(list: &mut [T]) {
     by(list, Ord::cmp);
+}
+
+/// What collecting into a map gives, without the sort that collecting begins with; of equal keys
+/// the last one counts.
+pub fn map<K: Ord, V>(pairs: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    for (key, value) in pairs {
+        map.insert(key, value);
+    }
+    map
+}
+
+/// As [`map`], a set.
+pub fn set<T: Ord>(values: impl IntoIterator<Item = T>) -> BTreeSet<T> {
+    let mut set = BTreeSet::new();
+    for value in values {
+        set.insert(value);
+    }
+    set
 }
 
 fn sorted(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
@@ -63,7 +83,11 @@ mod tests {
             let (mut ours, mut theirs) = (list.clone(), list);
             ascending(&mut ours);
             theirs.sort();
-            prop_assert_eq!(ours, theirs);
+            prop_assert_eq!(&ours, &theirs);
+
+            let collected: BTreeMap<u8, u16> = ours.iter().copied().collect();
+            prop_assert_eq!(map(ours.iter().copied()), collected);
+            prop_assert_eq!(set(ours), theirs.into_iter().collect());
         }
     }
 }

@@ -45,12 +45,7 @@ impl Groups {
             GroupBy::Kind => {
                 let kinds = report.steps().iter().map(|step| GroupKey::Kind(step.kind));
                 let groups = keys.of(kinds);
-                let at: BTreeMap<_, _> = report
-                    .steps()
-                    .iter()
-                    .map(|step| step.kind)
-                    .zip(groups)
-                    .collect();
+                let at = order::map(report.steps().iter().map(|step| step.kind).zip(groups));
                 Box::new(move |step| at[&step.kind])
             }
             GroupBy::Metadata(name) => {

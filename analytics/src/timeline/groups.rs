@@ -79,7 +79,7 @@ fn of_chip(report: &ProfileReport, what: &str, number: impl Fn(u32) -> u32) -> R
     for number in &numbers {
         *counts.entry(*number).or_default() += 1;
     }
-    let at: BTreeMap<u32, u32> = counts.keys().copied().zip(0..).collect();
+    let at = order::map(counts.keys().copied().zip(0..));
     RowGroups {
         names: counts.keys().map(|it| format!("{what} {it}")).collect(),
         tiles: counts.values().copied().collect(),
@@ -153,11 +153,10 @@ fn cohorts(report: &ProfileReport) -> Result<RowGroups, DecodeError> {
         (std::cmp::Reverse(count), first)
     });
     let last = GROUPS_MAX - 1;
-    let rank: BTreeMap<Program, u32> = ranked
-        .iter()
-        .enumerate()
-        .map(|(at, (program, ..))| (*program, u32::try_from(at.min(last)).unwrap_or(0)))
-        .collect();
+    let ranks = ranked.iter().enumerate();
+    let rank = order::map(
+        ranks.map(|(at, (program, ..))| (*program, u32::try_from(at.min(last)).unwrap_or(0))),
+    );
     let mut tiles: Vec<u32> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for &(_, count, first) in ranked.iter().take(last) {

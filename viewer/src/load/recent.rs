@@ -3,6 +3,7 @@
 //! Small files are kept whole, so that they open again without being looked for; of others and of
 //! addresses the name stays. Every failure means "nothing is remembered": browsers may refuse.
 
+use analytics::order;
 use js_sys::{Array, Date, Object, Promise, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::closure::Closure;
@@ -14,7 +15,6 @@ use web_sys::{
 };
 
 use crate::timeline::viewport::{rounded, to_float};
-use analytics::order;
 
 const DATABASE: &str = "ipu-stack";
 const STORE: &str = "recent";

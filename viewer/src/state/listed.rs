@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use analytics::order;
+
 use super::view::Sort;
 use crate::engine::list::{List, ListRow};
-use analytics::order;
 
 /// Positions of the rows that hold `find` in one of their texts, whatever the case, in the order of
 /// `order`: unknown figures last either way, rows alike as they came. Without an order, or under

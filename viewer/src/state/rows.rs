@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use analytics::order;
+
 use super::view::Sort;
 use crate::engine::table::{COLUMNS, Row, TableAnswer};
-use analytics::order;
 
 /// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
 /// unknown column leaves the query's order.
