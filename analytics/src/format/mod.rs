@@ -6,6 +6,7 @@
 
 mod activities;
 mod check;
+mod checksum;
 mod column;
 mod error;
 mod open;

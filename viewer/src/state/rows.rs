@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use analytics::order;
 
 use super::view::Sort;
+use crate::engine::list::number;
 use crate::engine::table::{COLUMNS, Row, TableAnswer};
 
 /// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
@@ -23,7 +24,7 @@ fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
     }
     let figures: Vec<Option<f64>> = rows
         .iter()
-        .map(|row| row.cells.get(column)?.raw.parse().ok())
+        .map(|row| number(&row.cells.get(column)?.raw))
         .collect();
     order::by(&mut order, |&a, &b| {
         let by_figure = match (figures[a], figures[b]) {

@@ -20,6 +20,7 @@ use summary::SummaryTracker;
 use tile::Tile;
 
 use super::WriteError;
+use super::checksum;
 use super::open::{TILES_MAX, first_starts};
 use super::record::{self, kind};
 use super::samples::{SAMPLES_PER_TILE, TILES_PER_CHUNK};
@@ -80,7 +81,7 @@ impl Output {
             kind,
             offset: self.written,
             length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            checksum: crc32c::crc32c(bytes),
+            checksum: checksum::crc32c(bytes),
             tiles,
             cycles,
             count,
