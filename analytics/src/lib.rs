@@ -15,6 +15,7 @@ pub mod format;
 pub mod inspect;
 #[cfg(feature = "package")]
 pub mod memory;
+pub mod order;
 pub mod phases;
 pub mod profile;
 pub mod query;

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use analytics::order;
+
 use crate::timeline::scene::Colour;
 
 /// Which of the two sets of colours is in force.
@@ -153,10 +155,8 @@ pub(crate) struct KernelHues {
 impl KernelHues {
     /// Hues for these kernels, in whatever order they come.
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut slots: BTreeMap<String, (usize, usize)> = names
-            .into_iter()
-            .map(|name| (name.to_owned(), (0, 0)))
-            .collect();
+        let names = names.into_iter();
+        let mut slots = order::map(names.map(|name| (name.to_owned(), (0, 0))));
         let mut uses = [0; HUES];
         for (name, slot) in &mut slots {
             let least = uses.iter().copied().min().unwrap_or(0);

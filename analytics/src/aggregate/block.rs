@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::order;
 use crate::profile::ProfileReport;
 
 /// Chunks that hold all samples of some tiles and none of others.
@@ -18,7 +19,7 @@ pub(crate) struct Block {
 pub(crate) fn blocks(report: &ProfileReport, touches: impl Fn(usize) -> bool) -> Vec<Block> {
     let entries = report.chunks();
     let mut touched: Vec<usize> = (0..entries.len()).filter(|&at| touches(at)).collect();
-    touched.sort_by_key(|&at| entries[at].tiles.start);
+    order::by_key(&mut touched, |&at| entries[at].tiles.start);
     let mut blocks: Vec<Block> = Vec::new();
     for at in touched {
         let tiles = entries[at].tiles.clone();
@@ -34,7 +35,7 @@ pub(crate) fn blocks(report: &ProfileReport, touches: impl Fn(usize) -> bool) ->
         }
     }
     for block in &mut blocks {
-        block.chunks.sort_unstable();
+        order::ascending(&mut block.chunks);
     }
     blocks
 }

@@ -3,6 +3,8 @@
 //! Tiles of a block run the same places in the same order, so the rows in use stay in the cache,
 //! and maxima over tiles are taken of whole rows.
 
+use crate::order;
+
 /// Tiles of a block at most.
 pub(crate) const LANES: usize = 64;
 /// Places at most: 8 MiB of sums.
@@ -95,7 +97,7 @@ impl Grid {
 
     /// Calls `each` for every place some tile was in, ascending, and forgets them.
     pub(crate) fn drain(&mut self, mut each: impl FnMut(usize, PlaceRow<'_>)) {
-        self.wrapped.sort_unstable();
+        order::ascending(&mut self.wrapped);
         let mut wrapped = self.wrapped.as_slice();
         for (place, sums) in self.sums.iter_mut().enumerate() {
             let here = wrapped.iter().take_while(|it| it.0 as usize == place);

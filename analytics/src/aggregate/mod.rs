@@ -26,6 +26,7 @@ pub(crate) use plan::{Grouping, NO_GROUP, Plan, Selection, runs_at};
 use worker::Worker;
 
 use crate::format::DecodeError;
+use crate::order;
 use crate::units::Cycles;
 
 /// What a pass found.
@@ -110,7 +111,7 @@ fn finish(plan: &Plan<'_>, mut worker: Worker<'_, '_>) -> Aggregate {
     if !plan.by_tile {
         groups = group_measures(plan, &mut worker);
     }
-    groups.sort_unstable_by_key(|(group, _)| *group);
+    order::by_key(&mut groups, |(group, _)| *group);
     for (_, measures) in &mut groups {
         measures.profiled_tiles = profiled_tiles;
     }

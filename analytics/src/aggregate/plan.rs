@@ -1,6 +1,7 @@
 //! What the hot loop looks up for each sample: a report and a grouping in, one row a step out.
 
 use crate::clock::Frame;
+use crate::order;
 use crate::profile::{ProfileReport, StepRow, TileEntry};
 
 /// The group of a step whose samples do not match.
@@ -102,7 +103,7 @@ impl<'a> Plan<'a> {
                 group,
             })
             .collect();
-        places.sort_unstable();
+        order::ascending(&mut places);
         places.dedup();
         let steps = rows()
             .map(|(group, row)| step_plan(group, row, &places))

@@ -5,6 +5,7 @@
 //! takes no part in the exchange arrives with its synchronization alone.
 
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
 
 /// One exchange boundary over all tiles, in cycles on the shared clock.
@@ -87,7 +88,7 @@ impl Boundaries {
         })?;
         let mut list: Vec<Boundary> = rows.into_iter().flatten().collect();
         list.retain(|row| exchanges[row.phase_row as usize]);
-        list.sort_by_key(|row| {
+        order::by_key(&mut list, |row| {
             let place = report.phases()[row.phase_row as usize];
             (row.last_entry, row.last_exit, place.epoch, place.phase)
         });

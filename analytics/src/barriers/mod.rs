@@ -8,6 +8,7 @@ pub(crate) mod boundary;
 mod waits;
 
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::units::PhysicalTile;
 use boundary::Boundaries;
@@ -228,11 +229,11 @@ impl BarrierReport {
         match sort {
             BarrierSort::LastExit => {}
             BarrierSort::ArrivalSpread => {
-                rows.sort_by_key(|row| std::cmp::Reverse(row.arrival_spread()));
+                order::by_key(&mut rows, |row| std::cmp::Reverse(row.arrival_spread()));
             }
-            BarrierSort::Waiting => rows.sort_by_key(|row| std::cmp::Reverse(row.waiting)),
+            BarrierSort::Waiting => order::by_key(&mut rows, |row| std::cmp::Reverse(row.waiting)),
             BarrierSort::AfterLastArrival => {
-                rows.sort_by_key(|row| std::cmp::Reverse(row.after_last_arrival()));
+                order::by_key(&mut rows, |row| std::cmp::Reverse(row.after_last_arrival()));
             }
         }
         if limit > 0 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::boundary::{Arrivals, Boundaries, Boundary, is_member};
 use super::{Barrier, BarrierReport, Culprit, LateWork, TileWaits};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
 
 /// What the second pass gathers.
@@ -163,7 +164,7 @@ impl Split<'_> {
         }
         let barrier = |at| self.barrier(at, &self.boundaries.list[at]);
         let mut barriers: Vec<Barrier> = rows.into_iter().map(barrier).collect();
-        barriers.sort_by_key(|row| (row.last_exit, row.epoch, row.phase));
+        order::by_key(&mut barriers, |row| (row.last_exit, row.epoch, row.phase));
         BarrierReport {
             clock_hz: self.report.header().clock_hz,
             tile_count: self.report.tiles().len() as u64,
@@ -210,7 +211,7 @@ fn culprits(barriers: &[Barrier]) -> Vec<Culprit> {
     }
     let culprit = |(kernel, rows): (Option<&str>, Vec<&Barrier>)| {
         let mut tiles: Vec<_> = rows.iter().map(|row| row.last_tile).collect();
-        tiles.sort_unstable();
+        order::ascending(&mut tiles);
         tiles.dedup();
         Culprit {
             kernel: kernel.map(str::to_owned),
@@ -221,6 +222,6 @@ fn culprits(barriers: &[Barrier]) -> Vec<Culprit> {
     };
     let mut list: Vec<Culprit> = by_kernel.into_iter().map(culprit).collect();
     // The sort is stable, so equal ones stay by kernel.
-    list.sort_by_key(|it| std::cmp::Reverse(it.waiting));
+    order::by_key(&mut list, |it| std::cmp::Reverse(it.waiting));
     list
 }

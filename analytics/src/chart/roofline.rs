@@ -14,6 +14,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use super::Theme;
 use super::paint::{coordinate, pixel, shortened, style};
 use crate::aggregate::float;
+use crate::order;
 use crate::query::{Group, QueryResult};
 use crate::text;
 
@@ -42,7 +43,9 @@ pub fn roofline<DB: DrawingBackend>(
     let (width, height) = area.dim_in_pixel();
     let (right, bottom) = (coordinate(width) - RIGHT, coordinate(height) - BOTTOM);
     let mut groups: Vec<(&Group, f64, f64)> = result.groups.iter().filter_map(placed).collect();
-    groups.sort_by_key(|it| std::cmp::Reverse(it.0.measures.work_cycles));
+    order::by_key(&mut groups, |it| {
+        std::cmp::Reverse(it.0.measures.work_cycles)
+    });
     let largest = groups
         .iter()
         .fold(1.0_f64, |most, it| most.max(it.1).max(it.2));

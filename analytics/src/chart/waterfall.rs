@@ -10,6 +10,7 @@ use plotters::style::{Color, RGBColor};
 use super::Theme;
 use super::paint::{coordinate, pixel, shortened, style};
 use crate::aggregate::float;
+use crate::order;
 use crate::query::{Group, QueryResult};
 use crate::text;
 
@@ -60,9 +61,11 @@ pub fn phase_waterfall<DB: DrawingBackend>(
 /// The `room` longest phases, in time order.
 fn longest(result: &QueryResult, room: usize) -> Vec<&Group> {
     let mut groups: Vec<&Group> = result.groups.iter().collect();
-    groups.sort_by_key(|it| std::cmp::Reverse(it.measures.phase_cycles));
+    order::by_key(&mut groups, |it| {
+        std::cmp::Reverse(it.measures.phase_cycles)
+    });
     groups.truncate(room);
-    groups.sort_by(|a, b| {
+    order::by(&mut groups, |a, b| {
         (a.measures.first_offset.cmp(&b.measures.first_offset)).then_with(|| a.name.cmp(&b.name))
     });
     groups

@@ -15,6 +15,7 @@ mod stretch;
 use crate::barriers::boundary::Boundaries;
 use crate::clock::ClockKind;
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::units::{Cycles, PhysicalTile};
 
@@ -164,9 +165,9 @@ impl CriticalPath {
     pub fn listed(&self, limit: usize) -> Vec<&Stretch> {
         let mut rows: Vec<&Stretch> = self.stretches.iter().collect();
         if limit > 0 && limit < rows.len() {
-            rows.sort_by_key(|row| std::cmp::Reverse(row.saved_if_balanced()));
+            order::by_key(&mut rows, |row| std::cmp::Reverse(row.saved_if_balanced()));
             rows.truncate(limit);
-            rows.sort_by_key(|row| row.start);
+            order::by_key(&mut rows, |row| row.start);
         }
         rows
     }

@@ -5,6 +5,7 @@ use super::{CriticalOptions, CriticalPath, KernelOnPath, Parts, Stretch, WHOLE};
 use crate::barriers::boundary::{Arrivals, Boundaries, file_positions, is_member};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ProfileReport, Sample};
 
 /// What the pass over the samples gathers.
@@ -198,7 +199,9 @@ impl Gather<'_> {
             })
         };
         let mut kernels: Vec<KernelOnPath> = (0..rows).filter_map(kernel).collect();
-        kernels.sort_by(|a, b| (b.cycles.cmp(&a.cycles)).then_with(|| a.kernel.cmp(&b.kernel)));
+        order::by(&mut kernels, |a, b| {
+            (b.cycles.cmp(&a.cycles)).then_with(|| a.kernel.cmp(&b.kernel))
+        });
         kernels
     }
 

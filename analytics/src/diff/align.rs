@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::order;
 use crate::profile::{PhaseKey, ProfileReport};
 
 /// Kind, operation and kernel of the steps of a phase.
@@ -47,8 +48,8 @@ impl Signatures {
     fn signature(&mut self, content: Content) -> Signature {
         let without_kernels = content
             .iter()
-            .map(|(kind, operation, _)| (*kind, operation.clone(), String::new()))
-            .collect();
+            .map(|(kind, operation, _)| (*kind, operation.clone(), String::new()));
+        let without_kernels = order::set(without_kernels);
         Signature {
             exact: number(&mut self.exact, content),
             coarse: number(&mut self.coarse, without_kernels),

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use crate::aggregate::Measures;
 use crate::clock::ClockKind;
+use crate::order;
 use crate::profile::{PhaseKey, ProfileReport, SampleKind};
 use crate::query::{
     Filter, Group, GroupBy, GroupKey, Query, QueryError, QueryResult, SortKey, query,
@@ -283,7 +284,9 @@ fn change(name: String, before: Option<&Group>, after: Option<&Group>, noise: u6
 
 fn section(mut changes: Vec<Change>) -> Section {
     let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
-    changes.sort_by(|a, b| (size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name)));
+    order::by(&mut changes, |a, b| {
+        (size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name))
+    });
     Section { changes }
 }
 

@@ -199,54 +199,29 @@ const fn low_half(value: u64) -> u32 {
     value as u32
 }
 
-/// Spreads the lanes of `words` over a block. One body a width: shifts are then constants, rows
-/// that do not straddle a word load one, and the four lanes become one vector operation.
+/// Spreads the lanes of `words`, `width` of them, over a block.
+///
+/// A row reads one word, and the next one where it straddles: the four lanes are one vector. A body
+/// a width would save the shifts that are not constant, and be a fortieth of what the page loads.
 fn unpack_words(words: &[u8], width: usize, base: u32, out: &mut [u32; BLOCK]) {
-    macro_rules! by_width {
-        ($($width:literal)*) => {
-            match width {
-                $($width => unpack_width::<$width>(words, base, out),)*
-                _ => out.fill(base),
-            }
-        };
-    }
-    by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16
-        17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32);
-}
-
-fn unpack_width<const WIDTH: usize>(words: &[u8], base: u32, out: &mut [u32; BLOCK]) {
     let (words, _) = words.as_chunks::<16>();
-    let Ok(words) = <&[[u8; 16]; WIDTH]>::try_from(words) else {
+    let Some(words) = words.get(..width).filter(|it| !it.is_empty()) else {
+        out.fill(base);
         return;
     };
+    let mask = u32::MAX >> (32 - width);
     let (rows, _) = out.as_chunks_mut::<LANES>();
-    macro_rules! unroll {
-        ($($row:literal)*) => { $(unpack_row::<WIDTH, $row>(words, base, &mut rows[$row]);)* };
-    }
-    unroll!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
-        16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
-}
-
-#[inline(always)]
-fn unpack_row<const WIDTH: usize, const ROW: usize>(
-    words: &[[u8; 16]; WIDTH],
-    base: u32,
-    out: &mut [u32; LANES],
-) {
-    let (word, shift) = (ROW * WIDTH / 32, ROW * WIDTH % 32);
-    let mask = if WIDTH == 32 {
-        u32::MAX
-    } else {
-        (1 << WIDTH) - 1
-    };
-    let mut lanes = lanes(&words[word]).map(|lane| lane >> shift);
-    if shift + WIDTH > 32 {
-        let next = self::lanes(&words[word + 1]);
-        for (lane, next) in lanes.iter_mut().zip(next) {
-            *lane |= next << (32 - shift);
+    for (row, out) in rows.iter_mut().enumerate() {
+        let (word, shift) = (row * width / 32, row * width % 32);
+        let mut lanes = lanes(&words[word]).map(|lane| lane >> shift);
+        if shift + width > 32 {
+            let next = self::lanes(&words[word + 1]);
+            for (lane, next) in lanes.iter_mut().zip(next) {
+                *lane |= next << (32 - shift);
+            }
         }
+        *out = lanes.map(|lane| base.wrapping_add(lane & mask));
     }
-    *out = lanes.map(|lane| base.wrapping_add(lane & mask));
 }
 
 #[inline(always)]

@@ -7,6 +7,7 @@
 mod activities;
 mod catalog;
 mod check;
+mod checksum;
 mod column;
 mod error;
 mod open;

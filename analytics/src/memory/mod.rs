@@ -20,6 +20,7 @@ mod traffic;
 
 use std::ops::Range;
 
+use crate::order;
 use crate::units::PhysicalTile;
 
 pub use error::PackageError;
@@ -225,7 +226,7 @@ impl PackageMap {
             }
         };
         let mut tiles: Vec<HighWater> = (0..).zip(&self.physical).map(of).collect();
-        tiles.sort_by_key(|it| it.tile);
+        order::by_key(&mut tiles, |it| it.tile);
         tiles
     }
 }

@@ -6,6 +6,7 @@ use super::column::decode;
 use super::package_capnp as schema;
 use super::traffic::{Deliveries, Run};
 use super::{Allocation, FORMAT_MAJOR, Item, MAGIC, MemoryClass, PackageError, PackageMap};
+use crate::order;
 use crate::units::PhysicalTile;
 
 /// Pointers that may nest: the root, a schedule of Repeats, and room.
@@ -176,7 +177,7 @@ fn allocations(
             last: lasts[at],
         });
     }
-    allocations.sort_by_key(|it| (it.tile, it.address, it.first));
+    order::by_key(&mut allocations, |it| (it.tile, it.address, it.first));
     Ok(allocations)
 }
 

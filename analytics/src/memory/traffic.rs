@@ -1,6 +1,7 @@
 //! Who sends to whom: declared deliveries, summed into a matrix of tiles × tiles.
 
 use super::PackageMap;
+use crate::order;
 
 /// The deliveries of one exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,7 +87,7 @@ impl PackageMap {
     /// By logical tile: the cell of its place in the order of physical ids.
     fn cells_of_tiles(&self, cells: u32) -> Vec<u32> {
         let mut order: Vec<usize> = (0..self.physical.len()).collect();
-        order.sort_by_key(|&logical| self.physical[logical]);
+        order::by_key(&mut order, |&logical| self.physical[logical]);
         let count = (self.physical.len() as u64).max(1);
         let mut cell = vec![0; self.physical.len()];
         for (place, logical) in (0_u64..).zip(order) {

@@ -3,13 +3,12 @@
 //! A report in, one row a stretch of the critical path out, joined with the exchange boundary that
 //! ends it. Every instant is on one clock; cut by the crop where that is the cropped one.
 
-use std::collections::BTreeMap;
-
 use crate::barriers::boundary::Boundaries;
 use crate::barriers::{Barrier, BarrierReport, barriers_at};
 use crate::clock::Frame;
 use crate::critical::{CriticalOptions, CriticalPath, Parts, Stretch, critical_path_at};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::query::place_name;
 use crate::units::PhysicalTile;
@@ -85,11 +84,8 @@ pub fn phases(
     let path = critical_path_at(report, &boundaries, options)?;
     let barriers = barriers_at(report, &boundaries)?;
     let zero = Frame::new(report, path.clock).crop();
-    let of_place: BTreeMap<(u32, u32), &Barrier> = barriers
-        .barriers
-        .iter()
-        .map(|it| ((it.phase, it.epoch), it))
-        .collect();
+    let places = barriers.barriers.iter();
+    let of_place = order::map(places.map(|it| ((it.phase, it.epoch), it)));
     let joined = |stretch: &Stretch| {
         let barrier = stretch.boundary.and_then(|it| of_place.get(&it).copied());
         phase(stretch, barrier, zero)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::aggregate::{Grouping, NO_GROUP};
+use crate::order;
 use crate::profile::{ProfileReport, StepRow};
 use crate::query::filter::metadata_set_ids;
 use crate::query::{GroupBy, GroupKey};
@@ -44,12 +45,7 @@ impl Groups {
             GroupBy::Kind => {
                 let kinds = report.steps().iter().map(|step| GroupKey::Kind(step.kind));
                 let groups = keys.of(kinds);
-                let at: BTreeMap<_, _> = report
-                    .steps()
-                    .iter()
-                    .map(|step| step.kind)
-                    .zip(groups)
-                    .collect();
+                let at = order::map(report.steps().iter().map(|step| step.kind).zip(groups));
                 Box::new(move |step| at[&step.kind])
             }
             GroupBy::Metadata(name) => {
@@ -127,7 +123,7 @@ impl Keys {
     fn into_list(self) -> Vec<GroupKey> {
         let mut list: Vec<(u32, GroupKey)> =
             self.ids.into_iter().map(|(key, id)| (id, key)).collect();
-        list.sort_unstable_by_key(|(id, _)| *id);
+        order::by_key(&mut list, |(id, _)| *id);
         list.into_iter().map(|(_, key)| key).collect()
     }
 }

@@ -33,6 +33,7 @@ pub(crate) use group::place_name;
 
 use crate::aggregate::{Measures, Plan, aggregate};
 use crate::clock::Frame;
+use crate::order;
 use crate::profile::ProfileReport;
 use group::Groups;
 
@@ -69,7 +70,7 @@ fn answer(
     let span = Frame::new(report, query.clock).span(report)?;
     let warnings = warn::warnings(report, query, matching_steps, totals.sample_count, span);
     let group_count = groups.len();
-    groups.sort_by(|a, b| query.sort_by.compare(a, b));
+    order::by(&mut groups, |a, b| query.sort_by.compare(a, b));
     if query.limit > 0 {
         groups.truncate(query.limit);
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::order;
 use crate::profile::{Condition, ProfileReport, SampleKind, StepRow};
 use crate::query::filter::{holds_in, metadata_set_ids};
 use crate::query::group::EXCHANGE_BIT;
@@ -97,14 +98,12 @@ fn metadata_miss(report: &ProfileReport, condition: &MetadataFilter, warnings: &
         return;
     }
     let pairs = || metadata_set_ids(report).flat_map(|set| report.metadata(set));
-    let names: BTreeSet<&str> = pairs().map(|(name, _)| name).collect();
+    let names = order::set(pairs().map(|(name, _)| name));
     if !names.contains(condition.name.as_str()) {
         warnings.push(miss("no step has metadata", &condition.name, &names));
     } else if let Some(value) = &condition.value {
-        let values = pairs()
-            .filter(|(name, _)| *name == condition.name)
-            .map(|(_, it)| it)
-            .collect();
+        let named = pairs().filter(|(name, _)| *name == condition.name);
+        let values = order::set(named.map(|(_, it)| it));
         let what = format!("metadata {} never has the value", condition.name);
         warnings.push(miss(&what, value, &values));
     }
@@ -161,7 +160,7 @@ fn estimate_flags(report: &ProfileReport, matching_steps: &[bool], warnings: &mu
 }
 
 fn texts<'r>(report: &'r ProfileReport, ids: &[StringId]) -> BTreeSet<&'r str> {
-    ids.iter().map(|&id| report.string(id)).collect()
+    order::set(ids.iter().map(|&id| report.string(id)))
 }
 
 fn miss(what: &str, wanted: &str, names: &BTreeSet<&str>) -> String {
@@ -189,7 +188,7 @@ fn near_names<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Vec<&'n
             (distance <= (length / 3).max(1)).then_some((distance, name))
         })
         .collect();
-    ranked.sort_unstable();
+    order::ascending(&mut ranked);
     ranked
         .into_iter()
         .take(NEAR)

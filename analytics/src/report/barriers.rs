@@ -10,6 +10,7 @@ use crate::aggregate::{float, ratio};
 use crate::barriers::{
     Barrier, BarrierReport, BarrierSort, Culprit, LateWork, TIE_CYCLES, TileWaits,
 };
+use crate::order;
 use crate::query::place_name;
 use crate::text;
 
@@ -292,7 +293,9 @@ fn waiting_tiles(report: &BarrierReport) -> String {
         ("caused", Align::Right),
     ];
     let mut tiles: Vec<&TileWaits> = report.tiles.iter().collect();
-    tiles.sort_by_key(|it| std::cmp::Reverse(it.waiting + it.waiting_in_exchange));
+    order::by_key(&mut tiles, |it| {
+        std::cmp::Reverse(it.waiting + it.waiting_in_exchange)
+    });
     let row = |it: &&TileWaits| {
         vec![
             it.tile.to_string(),

@@ -304,16 +304,26 @@ fn summed(names: impl Iterator<Item = (u32, u64)>) -> Vec<(u32, u64)> {
     sums
 }
 
+/// Outside [`by_column`], which is compiled for each of its callers.
+fn sort_by_column(entries: &mut [Entry]) {
+    entries.sort_by_key(|entry| entry.column);
+}
+
+/// As [`sort_by_column`].
+fn sort_by_slot(entries: &mut [Entry]) {
+    entries.sort_unstable_by_key(|entry| entry.slot);
+}
+
 /// Calls `visit` for each column with entries, ascending, with the units of each of its slots.
 ///
 /// The sort is stable and finds that each tile's columns ascend already.
 fn by_column(entries: &mut [Entry], mut visit: impl FnMut(u32, &[(u32, u64)])) {
-    entries.sort_by_key(|entry| entry.column);
+    sort_by_column(entries);
     let mut tally: Vec<(u32, u64)> = Vec::new();
     for cell in entries.chunk_by_mut(|a, b| a.column == b.column) {
         tally.clear();
         if cell.len() > 64 {
-            cell.sort_unstable_by_key(|entry| entry.slot);
+            sort_by_slot(cell);
         }
         for entry in cell.iter() {
             // Sorted cells find their slot last; short ones are searched.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::query::GroupKey;
 
@@ -89,7 +90,7 @@ fn of_chip(report: &ProfileReport, what: &str, number: impl Fn(u32) -> u32) -> R
     for number in &numbers {
         *counts.entry(*number).or_default() += 1;
     }
-    let at: BTreeMap<u32, u32> = counts.keys().copied().zip(0..).collect();
+    let at = order::map(counts.keys().copied().zip(0..));
     RowGroups {
         names: counts.keys().map(|it| format!("{what} {it}")).collect(),
         tiles: counts.values().copied().collect(),
@@ -159,13 +160,14 @@ fn cohorts(report: &ProfileReport) -> Result<RowGroups, DecodeError> {
         .iter()
         .map(|(it, &(count, first))| (*it, count, first))
         .collect();
-    ranked.sort_by_key(|&(_, count, first)| (std::cmp::Reverse(count), first));
+    order::by_key(&mut ranked, |&(_, count, first)| {
+        (std::cmp::Reverse(count), first)
+    });
     let last = GROUPS_MAX - 1;
-    let rank: BTreeMap<Program, u32> = ranked
-        .iter()
-        .enumerate()
-        .map(|(at, (program, ..))| (*program, u32::try_from(at.min(last)).unwrap_or(0)))
-        .collect();
+    let ranks = ranked.iter().enumerate();
+    let rank = order::map(
+        ranks.map(|(at, (program, ..))| (*program, u32::try_from(at.min(last)).unwrap_or(0))),
+    );
     let mut tiles: Vec<u32> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     for &(_, count, first) in ranked.iter().take(last) {

@@ -2,6 +2,7 @@
 
 use super::raster::CellKind;
 use crate::clock::Placed;
+use crate::order;
 use crate::profile::{ProfileReport, SampleKind, StepRow};
 use crate::units::StringId;
 
@@ -68,7 +69,7 @@ impl Slots {
             known[keys.key(step)].get_or_insert_with(|| keys.slot(report, step));
         }
         let mut slots: Vec<Slot> = known.iter().flatten().copied().collect();
-        slots.sort_unstable();
+        order::ascending(&mut slots);
         slots.dedup();
         let ids: Vec<u32> = known
             .iter()

@@ -11,6 +11,7 @@ use super::raster::CellKind;
 use crate::aggregate::ratio;
 use crate::clock::{ClockKind, Frame, Placed};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ProfileReport, SampleKind, StepRow};
 use crate::units::{Cycles, PhysicalTile, StringId, Work};
 
@@ -97,8 +98,9 @@ impl Spent {
     fn name_kernels(&mut self, report: &ProfileReport, kernels: Vec<Sums>) {
         let named = report.kernels().iter().copied().zip(kernels);
         self.kernels = named.filter(|(_, sums)| sums.samples > 0).collect();
-        self.kernels
-            .sort_by_key(|(id, sums)| (std::cmp::Reverse(sums.cycles), id.get()));
+        order::by_key(&mut self.kernels, |(id, sums)| {
+            (std::cmp::Reverse(sums.cycles), id.get())
+        });
     }
 
     /// Part of all cycles × tiles that a sum took.

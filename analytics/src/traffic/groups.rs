@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::order;
 use crate::profile::ProfileReport;
 
 /// Chunks of tiles that no other group holds.
@@ -22,7 +23,7 @@ pub(super) fn groups(report: &ProfileReport) -> Vec<Group> {
     let activities = report.activity_chunks().iter().enumerate();
     let activities = activities.map(|(at, chunk)| (chunk.tiles.clone(), true, at));
     let mut all: Vec<(Range<u32>, bool, usize)> = samples.chain(activities).collect();
-    all.sort_by_key(|(tiles, _, at)| (tiles.start, *at));
+    order::by_key(&mut all, |(tiles, _, at)| (tiles.start, *at));
     gathered(all)
 }
 

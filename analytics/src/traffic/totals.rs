@@ -3,6 +3,7 @@
 use super::{Exchanges, Role, bytes_per_event, visit_group};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::ProfileReport;
 use crate::query::place_name;
 use crate::traffic::groups::groups;
@@ -114,7 +115,9 @@ pub fn totals(
         })?;
     }
     let mut exchanges_found: Vec<ExchangeTotals> = rows.into_iter().flatten().collect();
-    exchanges_found.sort_by(|a, b| (a.start, a.end, &a.name).cmp(&(b.start, b.end, &b.name)));
+    order::by(&mut exchanges_found, |a, b| {
+        (a.start, a.end, &a.name).cmp(&(b.start, b.end, &b.name))
+    });
     Ok(Totals {
         exchanges: exchanges_found,
         tiles,

@@ -98,41 +98,55 @@ fn printed(profile: &str, words: &Words) -> String {
 }
 
 /// A worker of the page's own build, opened on an address: `window.ask(list)` gives JSON texts, as
-/// the worker answers and as the server does.
+/// the worker answers and as the server does. Messages are packed as postcard packs them: a variant
+/// is its place in `engine::protocol`, before its fields; a text or a list follows its length.
 const WORKER: &str = r"(async () => {
+    const [PROGRESS, OPENED, CONVERTED, EARLY, QUERY] = [0, 1, 2, 3, 13];
+    const number = (it) => (it < 128 ? [it] : [it % 128 + 128, ...number(Math.floor(it / 128))]);
+    const text = (it) => {
+        const bytes = new TextEncoder().encode(it);
+        return [...number(bytes.length), ...bytes];
+    };
+    const open = (...source) => [0, ...source];
+    const query = (words) => [10, ...number(words.length), ...words.flat().flatMap(text)];
+    const textOf = (bytes) => {
+        const end = 1 + bytes.subarray(1).findIndex((it) => it < 128);
+        return new TextDecoder().decode(bytes.subarray(end + 1));
+    };
     const module = await WebAssembly.compileStreaming(fetch('/viewer_bg.wasm'));
     const start = () => {
         const worker = new Worker('/worker.js', { type: 'module' });
         const waiting = new Map();
         worker.onmessage = ({ data }) => {
             if (data.fatal) throw new Error(data.fatal);
-            const answer = JSON.parse(data[1]);
-            if (answer.Progress || answer.Early) return;
-            waiting.get(data[0])(answer, data[2]);
+            const [id, answer, columnar] = data;
+            if (answer[0] === PROGRESS || answer[0] === EARLY) return;
+            waiting.get(id)([answer, columnar]);
         };
         worker.postMessage(module);
         return (id, request, ...more) => new Promise((done) => {
-            waiting.set(id, (answer, columnar) => done(columnar ? [answer, columnar] : answer));
-            worker.postMessage([id, JSON.stringify(request), ...more]);
+            waiting.set(id, done);
+            worker.postMessage([id, Uint8Array.from(request), ...more]);
         });
     };
     let post = start();
-    let opened = await post(1, { Open: { Address: { url: URL_HERE } } });
-    if (opened[0]?.Converted) {
+    let [opened, columnar] = await post(1, open(2, ...text(URL_HERE)));
+    if (opened[0] === CONVERTED) {
         // Another form of file: what it became is opened in a worker of its own, as the page does.
-        const { bytes } = opened[0].Converted;
+        const bytes = opened.subarray(1);
         post = start();
-        opened = await post(1, { Open: { Converted: { name: 'grid', bytes } } }, opened[1]);
+        [opened] = await post(1, open(1, ...text('grid'), ...bytes), columnar);
     }
-    if (!opened.Opened) return JSON.stringify(opened);
+    if (opened[0] !== OPENED) return textOf(opened);
     window.ask = async (list) => {
-        const texts = [];
+        const pairs = [];
         for (const [at, words] of list.entries()) {
-            const answer = await post(at + 2, { Query: words });
+            const [answer] = await post(at + 2, query(words));
             const served = await fetch(`${URL_HERE}/query?${new URLSearchParams(words)}`);
-            texts.push([answer.Query ?? JSON.stringify(answer), await served.text()]);
+            const said = answer[0] === QUERY ? textOf(answer) : `answer ${answer[0]}`;
+            pairs.push([said, await served.text()]);
         }
-        return texts;
+        return pairs;
     };
     return 'open';
 })()";

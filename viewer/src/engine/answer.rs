@@ -2,11 +2,11 @@
 //! module of its own.
 
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use analytics::clock::{ClockKind, Frame, initial_sync_crop};
 use analytics::format::DecodeError;
+use analytics::order;
 use analytics::profile::{Condition, ProfileReport, SampleKind};
 use analytics::query::SampleDetail;
 use analytics::report::query_json;
@@ -34,12 +34,9 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
     let header = report.header();
     let run = |clock| run(report, clock);
     let shared = run(ClockKind::Shared)?;
-    let computing: BTreeSet<StringId> = report
-        .steps()
-        .iter()
-        .filter(|step| step.kind == SampleKind::Compute)
-        .map(|step| step.kernel)
-        .collect();
+    let steps = report.steps().iter();
+    let computing = steps.filter(|step| step.kind == SampleKind::Compute);
+    let computing = order::set(computing.map(|step| step.kernel));
     let kernels = report.kernels().iter().filter(|id| computing.contains(id));
     let named = kernels.map(|&id| (id.get(), report.string(id).to_owned()));
     Ok(Summary {
@@ -101,12 +98,10 @@ fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
 fn metadata_names(report: &ProfileReport) -> Vec<String> {
     const NAMES_MAX: usize = 200;
     let sets = u32::try_from(report.metadata_set_count()).unwrap_or(u32::MAX);
-    let names: BTreeSet<StringId> = (0..sets)
-        .flat_map(|set| report.metadata_ids(MetadataSetId::new(set)))
-        .map(|&(name, _)| name)
-        .collect();
+    let pairs = (0..sets).flat_map(|set| report.metadata_ids(MetadataSetId::new(set)));
+    let names = order::set(pairs.map(|&(name, _)| name));
     let names = names.into_iter().map(|name| report.string(name).to_owned());
-    let names: BTreeSet<String> = names.filter(|name| !name.is_empty()).collect();
+    let names = order::set(names.filter(|name| !name.is_empty()));
     names.into_iter().take(NAMES_MAX).collect()
 }
 

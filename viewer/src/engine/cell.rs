@@ -1,6 +1,7 @@
 //! What a group of tiles or samples spent in the cycles of one column, in words.
 
 use analytics::clock::ClockKind;
+use analytics::order;
 use analytics::profile::ProfileReport;
 use analytics::text;
 use analytics::timeline::{CellKind, RowGroups, Spent, Sums, spent_of_group};
@@ -72,7 +73,7 @@ fn kinds(spent: &Spent) -> Vec<(&'static str, Sums)> {
     let named = spent.kinds.iter().enumerate();
     let named = named.map(|(at, sums)| (kind_name(at), *sums));
     let mut kinds: Vec<_> = named.filter(|(_, sums)| sums.samples > 0).collect();
-    kinds.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.cycles));
+    order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
     kinds
 }
 

@@ -3,6 +3,7 @@
 use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
 use analytics::diff::{Change, DiffError, DiffOptions, ProfileDiff, Section, Side, diff};
+use analytics::order;
 use analytics::report::diff_json;
 use analytics::text;
 use serde::{Deserialize, Serialize};
@@ -243,7 +244,7 @@ fn tiles(section: &Section) -> (Vec<TileChange>, u64) {
         Some((tile_of(&it.name)?, delta))
     });
     let mut changes: Vec<(u32, i64)> = changes.collect();
-    changes.sort_unstable();
+    order::ascending(&mut changes);
     let largest = changes
         .iter()
         .map(|it| it.1.unsigned_abs())

@@ -1,4 +1,4 @@
-//! Messages as JavaScript values: an array of id, JSON text, then columns or a file handle.
+//! Messages as JavaScript values: an array of id, packed body, then columns or a file handle.
 
 use js_sys::{Array, Uint8Array, Uint32Array};
 use serde::Serialize;
@@ -19,9 +19,9 @@ pub(crate) struct Packed {
 
 /// A question or an answer without columns.
 pub(crate) fn pack(id: u64, body: &impl Serialize) -> Packed {
-    let text = serde_json::to_string(body).unwrap_or_default();
+    let bytes = postcard::to_allocvec(body).unwrap_or_default();
     Packed {
-        message: Array::of2(&number(id), &text.into()),
+        message: Array::of2(&number(id), &Uint8Array::from(bytes.as_slice())),
         transfer: Array::new(),
     }
 }
@@ -88,11 +88,7 @@ pub(crate) fn unpack<T: DeserializeOwned>(message: &Array) -> Result<(u64, T), F
         .get(0)
         .as_f64()
         .ok_or_else(|| strange("no id".to_owned()))?;
-    let text = message
-        .get(1)
-        .as_string()
-        .ok_or_else(|| strange("no text".to_owned()))?;
-    let body = serde_json::from_str(&text).map_err(|error| strange(error.to_string()))?;
+    let body = postcard::from_bytes(&bytes(message, 1)).map_err(|it| strange(it.to_string()))?;
     Ok((crate::timeline::viewport::rounded(id), body))
 }
 

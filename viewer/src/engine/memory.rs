@@ -4,6 +4,7 @@ use analytics::memory::{
     Allocation, ELEMENT, ELEMENT_PAIR, FOREVER, INTERLEAVED, MemoryClass, PackageError, PackageMap,
     SRAM,
 };
+use analytics::order;
 use analytics::text;
 use analytics::units::{Cycles, PhysicalTile};
 use serde::{Deserialize, Serialize};
@@ -345,7 +346,7 @@ fn elements(it: &Allocation) -> String {
 pub(crate) fn matrix(map: &PackageMap, asked: MatrixAsked) -> MatrixAnswer {
     let found = map.traffic(asked.cells);
     let mut physical: Vec<u32> = map.physical.iter().map(|it| it.get()).collect();
-    physical.sort_unstable();
+    order::ascending(&mut physical);
     let id = |place: u32| physical.get(place as usize).copied().unwrap_or(0);
     let tiles = (0..found.cells).map(|cell| {
         let last = found.first_tile(cell + 1).saturating_sub(1);

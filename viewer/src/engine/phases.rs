@@ -2,6 +2,7 @@
 
 use analytics::clock::ClockKind;
 use analytics::critical::{CriticalOptions, Parts};
+use analytics::order;
 use analytics::phases::{self, Phase, PhaseReport};
 use analytics::profile::ProfileReport;
 use analytics::report::critical_json;
@@ -336,7 +337,7 @@ fn tiles(found: &PhaseReport) -> List {
         .iter()
         .filter(|it| it.last_at > 0)
         .collect();
-    tiles.sort_by_key(|it| (std::cmp::Reverse(it.caused), it.tile));
+    order::by_key(&mut tiles, |it| (std::cmp::Reverse(it.caused), it.tile));
     for it in tiles.into_iter().take(TILES_MAX) {
         let tile = it.tile.get();
         list.push(

@@ -1,7 +1,7 @@
 //! What the page and its worker say to each other.
 //!
-//! A message is a JSON text and, beside it, the big columns as transferable buffers. Both ends come
-//! from one build, so there is no version. Every answer is sized by the view, never by the profile.
+//! A message is packed bytes, without names of fields, and beside them the big columns as
+//! transferable buffers. Both ends come from one build, so there is no version. Every answer is sized by the view, never by the profile.
 
 use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
@@ -503,16 +503,16 @@ mod tests {
             focus: Some(7),
         };
         let request = Request::Raster(asked);
-        let text = serde_json::to_string(&request).unwrap();
-        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        let bytes = postcard::to_allocvec(&request).unwrap();
+        assert_eq!(postcard::from_bytes::<Request>(&bytes).unwrap(), request);
         let progress = Progress {
             done: u64::MAX - 1,
             total: u64::MAX,
             ..Progress::default()
         };
         let answer = Answer::Early(Box::new(Answer::Progress(progress)));
-        let text = serde_json::to_string(&answer).unwrap();
-        assert_eq!(serde_json::from_str::<Answer>(&text).unwrap(), answer);
+        let bytes = postcard::to_allocvec(&answer).unwrap();
+        assert_eq!(postcard::from_bytes::<Answer>(&bytes).unwrap(), answer);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the part in view spent its cycles on: rows of text for a table, a share for each tile.
 
 use analytics::clock::ClockKind;
+use analytics::order;
 use analytics::profile::ProfileReport;
 use analytics::text;
 use analytics::timeline::{self, CellKind, Spent, Sums, TileSpent};
@@ -102,7 +103,7 @@ fn kinds(spent: &Spent) -> Vec<SpentRow> {
     let named = spent.kinds.iter().enumerate();
     let mut kinds: Vec<(&str, &Sums)> = named.map(|(at, sums)| (kind_name(at), sums)).collect();
     kinds.retain(|(_, sums)| sums.samples > 0);
-    kinds.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.cycles));
+    order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
     kinds
         .into_iter()
         .map(|(name, sums)| row(spent, name, false, sums))

@@ -1,6 +1,7 @@
 //! Bytes of exchanges over the run: by exchange and by tile.
 
 use analytics::clock::ClockKind;
+use analytics::order;
 use analytics::text;
 use analytics::traffic::{Role, Totals, totals};
 use serde::{Deserialize, Serialize};
@@ -170,7 +171,9 @@ fn tiles(found: &Totals) -> List {
         .iter()
         .filter(|it| it.bytes != [0; Role::COUNT])
         .collect();
-    tiles.sort_by_key(|it| (std::cmp::Reverse(it.bytes[receive]), it.tile));
+    order::by_key(&mut tiles, |it| {
+        (std::cmp::Reverse(it.bytes[receive]), it.tile)
+    });
     for it in tiles.into_iter().take(TILES_MAX) {
         let tile = it.tile.get();
         list.push(

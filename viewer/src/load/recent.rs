@@ -3,6 +3,7 @@
 //! Small files are kept whole, so that they open again without being looked for; of others and of
 //! addresses the name stays. Every failure means "nothing is remembered": browsers may refuse.
 
+use analytics::order;
 use js_sys::{Array, Date, Object, Promise, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::closure::Closure;
@@ -75,7 +76,7 @@ pub(crate) async fn list() -> Vec<Recent> {
         return Vec::new();
     };
     let mut list: Vec<Recent> = entries.iter().filter_map(|it| read(&it)).collect();
-    list.sort_by_key(|it| std::cmp::Reverse(it.opened));
+    order::by_key(&mut list, |it| std::cmp::Reverse(it.opened));
     list
 }
 

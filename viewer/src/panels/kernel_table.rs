@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use crate::browser;
+use crate::engine::list::number;
 use crate::engine::protocol::Request;
 use crate::engine::table::{self, COLUMNS, Column, Row};
 use crate::state::actions::{App, use_app};
@@ -345,7 +346,7 @@ fn cells_view(app: App, cells: &[table::Cell]) -> impl IntoView + use<> {
 fn cell_view(column: &'static Column, cell: &table::Cell) -> impl IntoView + use<> {
     let share = BARS
         .contains(&column.id)
-        .then(|| cell.raw.parse::<f64>().ok())
+        .then(|| number(&cell.raw))
         .flatten();
     let fill = share.map(|it| format!("{:.1}%", it.clamp(0.0, 1.0) * 100.0));
     let is_unknown = cell.raw == "null";

@@ -5,6 +5,7 @@ use analytics::text;
 use analytics::units::Cycles;
 use leptos::prelude::*;
 
+use crate::engine::list::number;
 use crate::engine::protocol::{RunFault, Summary};
 use crate::engine::table::{COLUMNS, TableAnswer};
 use crate::state::actions::use_app;
@@ -267,7 +268,7 @@ fn origin(simulated: Option<bool>) -> Badge {
 /// Whether some, but not all, of the table's cycles have an estimate.
 fn is_partly_covered(table: &TableAnswer) -> bool {
     let at = COLUMNS.iter().position(|it| it.id == "coverage");
-    let raw = at.and_then(|at| table.total.as_ref()?.cells.get(at)?.raw.parse::<f64>().ok());
+    let raw = at.and_then(|at| number(&table.total.as_ref()?.cells.get(at)?.raw));
     raw.is_some_and(|coverage| coverage < 1.0)
 }
 

@@ -2,8 +2,10 @@
 
 use std::cmp::Ordering;
 
+use analytics::order;
+
 use super::view::Sort;
-use crate::engine::list::{List, ListRow};
+use crate::engine::list::{List, ListRow, number};
 
 /// Positions of the rows that hold `find` in one of their texts, whatever the case, in the order of
 /// `order`: unknown figures last either way, rows alike as they came. Without an order, or under
@@ -22,7 +24,9 @@ pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize>
         Some((at, order.ascending))
     });
     if let Some((column, ascending)) = column {
-        rows.sort_by(|&a, &b| compared(&list.rows[a], &list.rows[b], column, ascending));
+        order::by(&mut rows, |&a, &b| {
+            compared(&list.rows[a], &list.rows[b], column, ascending)
+        });
     }
     rows
 }
@@ -30,8 +34,7 @@ pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize>
 fn compared(a: &ListRow, b: &ListRow, column: usize, ascending: bool) -> Ordering {
     let directed = |it: Ordering| if ascending { it } else { it.reverse() };
     let (a, b) = (&a.cells[column], &b.cells[column]);
-    let figure = |raw: &str| raw.parse::<f64>().ok();
-    match (figure(&a.raw), figure(&b.raw)) {
+    match (number(&a.raw), number(&b.raw)) {
         (Some(a), Some(b)) => directed(a.total_cmp(&b)),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,

@@ -2,7 +2,10 @@
 
 use std::cmp::Ordering;
 
+use analytics::order;
+
 use super::view::Sort;
+use crate::engine::list::number;
 use crate::engine::table::{COLUMNS, Row, TableAnswer};
 
 /// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
@@ -14,14 +17,16 @@ fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
     };
     let rows = &table.rows;
     if column == 0 {
-        order.sort_by(|&a, &b| directed(by_name(&rows[a], &rows[b]), sort.ascending));
+        order::by(&mut order, |&a, &b| {
+            directed(by_name(&rows[a], &rows[b]), sort.ascending)
+        });
         return order;
     }
     let figures: Vec<Option<f64>> = rows
         .iter()
-        .map(|row| row.cells.get(column)?.raw.parse().ok())
+        .map(|row| number(&row.cells.get(column)?.raw))
         .collect();
-    order.sort_by(|&a, &b| {
+    order::by(&mut order, |&a, &b| {
         let by_figure = match (figures[a], figures[b]) {
             (Some(a), Some(b)) => directed(a.total_cmp(&b), sort.ascending),
             (Some(_), None) => Ordering::Less,

@@ -11,6 +11,7 @@ use bytes::{Buf as _, Bytes, BytesMut};
 
 use chunks::Chunks;
 
+use super::checksum;
 use super::error::DecodeError;
 use super::open::{Row, TRAILER, read_index, read_trailer};
 use super::profile_capnp::record as body;
@@ -185,7 +186,7 @@ impl StreamCheck {
         self.rows.push(Row {
             kind: peek.kind,
             bytes: ByteRange::new(self.at, self.at + peek.length),
-            checksum: crc32c::crc32c(bytes),
+            checksum: checksum::crc32c(bytes),
             tiles: 0..0,
             cycles: 0..0,
             count: count.unwrap_or(0),

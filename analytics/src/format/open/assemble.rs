@@ -6,6 +6,7 @@ use super::index::{Directory, Row, Tile};
 use crate::format::error::DecodeError;
 use crate::format::record::{Place, kind};
 use crate::format::tables::Tables;
+use crate::order;
 use crate::profile::{ChunkEntry, Condition, Page, ProfileReport, TileEntry};
 use crate::units::{PhysicalTile, RawCounter};
 
@@ -69,7 +70,7 @@ pub(crate) fn tiles(
 ) -> Result<(Vec<TileEntry>, Vec<u32>), DecodeError> {
     let starts = first_starts(listed);
     let mut order: Vec<u32> = (0u32..).take(listed.len()).collect();
-    order.sort_by_key(|&at| listed[at as usize].physical);
+    order::by_key(&mut order, |&at| listed[at as usize].physical);
     let mut tiles: Vec<TileEntry> = Vec::with_capacity(listed.len());
     let mut tile_order = vec![0; listed.len()];
     for (sorted, &at) in (0u32..).zip(&order) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::format::ByteRange;
+use crate::format::checksum;
 use crate::format::error::DecodeError;
 use crate::format::profile_capnp::{index_page, record as body};
 use crate::format::record::{self, Place, Record, kind};
@@ -70,7 +71,7 @@ pub(crate) fn read_index(
 ) -> Result<Directory, DecodeError> {
     let at = range.start;
     let summed = &trailer[..trailer.len().saturating_sub(4)];
-    let found = crc32c::crc32c_append(crc32c::crc32c(index), summed);
+    let found = checksum::crc32c_append(checksum::crc32c(index), summed);
     if found != expected {
         return Err(DecodeError::Checksum {
             record: "index",

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::format::record::{self, kind};
-use crate::format::{ByteRange, DecodeError};
+use crate::format::{ByteRange, DecodeError, checksum};
 use crate::profile::ProfileReport;
 
 /// Checks that the bytes of a record are those that were written.
@@ -13,7 +13,7 @@ pub(crate) fn verify(
     at: u64,
     expected: u32,
 ) -> Result<(), DecodeError> {
-    let found = crc32c::crc32c(bytes);
+    let found = checksum::crc32c(bytes);
     if found == expected {
         return Ok(());
     }

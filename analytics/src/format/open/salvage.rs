@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::assemble;
 use super::index::{Directory, Row, TILES_MAX, Tile};
 use crate::format::ByteRange;
+use crate::format::checksum;
 use crate::format::error::DecodeError;
 use crate::format::profile_capnp::{record as body, sample_chunk};
 use crate::format::record::{self, Place, Record, kind};
@@ -83,7 +84,7 @@ impl Found {
         self.directory.rows.push(Row {
             kind,
             bytes: ByteRange::new(place.at, place.at + bytes.len() as u64),
-            checksum: crc32c::crc32c(bytes),
+            checksum: checksum::crc32c(bytes),
             tiles,
             cycles: 0..0,
             count,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::intern::length;
+use crate::format::checksum;
 use crate::format::error::WriteError;
 use crate::format::open::Tile;
 use crate::format::record::{self, kind};
@@ -49,7 +50,7 @@ pub(crate) fn index_and_trailer(
         Ok(())
     })?;
     assert_eq!(trailer.len(), 64, "the schema fixes the trailer's length");
-    let checksum = crc32c::crc32c_append(crc32c::crc32c(&bytes), &trailer[..60]);
+    let checksum = checksum::crc32c_append(checksum::crc32c(&bytes), &trailer[..60]);
     trailer[60..].copy_from_slice(&checksum.to_le_bytes());
     bytes.extend(trailer);
     Ok(bytes)

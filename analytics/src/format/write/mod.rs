@@ -22,9 +22,11 @@ use tile::Tile;
 
 use super::WriteError;
 use super::catalog;
+use super::checksum;
 use super::open::{TILES_MAX, first_starts};
 use super::record::kind;
 use super::samples::{SAMPLES_PER_TILE, TILES_PER_CHUNK};
+use crate::order;
 use crate::profile::{Ending, ExchangeActivity, PhaseKey, ProfileHeader, StepDescriptor};
 use crate::units::{PhysicalTile, RawCounter, StepId};
 
@@ -83,7 +85,7 @@ impl Output {
             kind,
             offset: self.written,
             length: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
-            checksum: crc32c::crc32c(bytes),
+            checksum: checksum::crc32c(bytes),
             tiles,
             cycles,
             count,
@@ -388,7 +390,7 @@ impl ProfileWriter {
             .filter(|(at, tile)| !tile.lists.is_empty() && members.contains(at))
             .map(|(_, tile)| tile)
             .collect();
-        tiles.sort_by_key(|tile| tile.physical);
+        order::by_key(&mut tiles, |tile| tile.physical);
         for it in chunk::activity_records(&mut tiles)? {
             self.out
                 .record(kind::ACTIVITIES, &it.bytes, it.count, it.tiles, 0..0);
