@@ -12,8 +12,8 @@ use runtime::kernels::{Generation, cycles};
 use crate::error::CompileError;
 use crate::graph::Graph;
 use crate::options::Options;
-use crate::plan::{Plan, PlanError};
-use crate::program::{self, Call, Move, Program, Work};
+use crate::plan::{EXCHANGE_OVERHEAD, Plan, PlanError, ROUTE};
+use crate::program::{self, Move, Program, Work};
 
 /// A plan and the program that it expands to.
 pub(crate) struct Finalist {
@@ -37,7 +37,9 @@ pub(crate) fn expand(
         let price = if is_lone {
             0
         } else {
-            compute_cycles(&program, options.kernel_generation) + endpoint_cycles(&program)
+            span(&program, options.kernel_generation, |_, moves| {
+                busiest(&program, moves) + ROUTE
+            })
         };
         Ok((price, Finalist { plan, program }))
     });
@@ -86,38 +88,45 @@ pub(crate) fn fastest<T>(
     }
 }
 
-/// Kernel cycles of the slowest tile of each step, as often as the steps run.
-pub(crate) fn compute_cycles(program: &Program, generation: Generation) -> u64 {
-    let each: Vec<u64> = program
-        .templates
-        .iter()
+/// Cycles of a program, as often as its steps run: between two exchanges those of the slowest tile,
+/// and for each exchange its barrier and the cycles that `exchange` gives by step.
+pub(crate) fn span(
+    program: &Program,
+    generation: Generation,
+    exchange: impl Fn(u32, &[Move]) -> u64,
+) -> u64 {
+    let templates = program.templates.iter();
+    let each: Vec<u64> = templates
         .map(|template| cycles(&template.kernel, generation).get())
         .collect();
-    let slowest = |calls: &[Call]| {
-        let mut tiles: BTreeMap<u16, u64> = BTreeMap::new();
-        for call in calls {
-            *tiles.entry(call.tile).or_default() += each[call.template as usize];
+    let mut total = 0;
+    let mut busy: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut runs = 1;
+    for (index, step) in (0..).zip(&program.steps) {
+        let now = u64::from(program.runs(index));
+        if now != runs || matches!(step.work, Work::Exchange(_)) {
+            total += runs * slowest(&std::mem::take(&mut busy));
+            runs = now;
         }
-        tiles.into_values().max().unwrap_or(0)
-    };
-    let steps = (0..).zip(&program.steps);
-    let steps = steps.map(|(index, step)| match &step.work {
-        Work::Compute { calls, .. } => slowest(calls) * u64::from(program.runs(index)),
-        Work::Exchange(_) => 0,
-    });
-    steps.sum()
+        match &step.work {
+            Work::Exchange(moves) => {
+                total += runs * (exchange(index, moves) + EXCHANGE_OVERHEAD);
+            }
+            Work::Compute { calls, .. } => {
+                for call in calls {
+                    *busy.entry(call.tile).or_default() += each[call.template as usize];
+                }
+            }
+        }
+    }
+    total + runs * slowest(&busy)
 }
 
-/// Words through the busiest endpoint of each exchange, as often as they run, and what the barrier
-/// before it takes.
-fn endpoint_cycles(program: &Program) -> u64 {
-    let exchanges = program.exchanges();
-    let all = exchanges.map(|(step, moves)| {
-        (busiest(program, moves) + crate::plan::phase_cycles()) * u64::from(program.runs(step))
-    });
-    all.sum()
+fn slowest(busy: &BTreeMap<u16, u64>) -> u64 {
+    busy.values().copied().max().unwrap_or(0)
 }
 
+/// Words through the busiest endpoint of an exchange.
 fn busiest(program: &Program, moves: &[Move]) -> u64 {
     let tiles = usize::from(program.tiles);
     let (mut sent, mut received) = (vec![0_u64; tiles], vec![0_u64; tiles]);

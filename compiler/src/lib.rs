@@ -150,11 +150,15 @@ struct Scheduled {
 }
 
 impl Scheduled {
-    /// Cycles of the slowest tile in each step, one after another, as often as they run.
+    /// Cycles of the program with these times.
     fn cycles(&self, options: &Options) -> u64 {
-        let program = &self.finalist.program;
-        let exchanged = cycles(program, &self.transfers, &self.schedules);
-        exchanged + finalists::compute_cycles(program, options.kernel_generation)
+        let steps = self.transfers.iter().map(|(step, _)| *step);
+        let horizons = self.schedules.iter().map(|it| it.report().horizon.get());
+        let horizons: BTreeMap<u32, u64> = steps.zip(horizons).collect();
+        let generation = options.kernel_generation;
+        finalists::span(&self.finalist.program, generation, |step, _| {
+            horizons[&step]
+        })
     }
 }
 

@@ -30,6 +30,7 @@ use crate::layout::LANES;
 use crate::options::{OperandPolicy, PredictedCycles};
 
 pub(crate) use attention::{AttentionProblem, merge, merge_all, own_copy, softmax};
+pub(crate) use candidate::{EXCHANGE_OVERHEAD, ROUTE};
 pub use constraint::PlanConstraint;
 pub use family::{AttentionPlan, Family};
 pub(crate) use pointwise::{add, gelu, layer_norm};
@@ -38,11 +39,6 @@ pub use select::{plan, plans};
 pub use shape::HeadLayout;
 pub(crate) use shape::{axis, consumers, wanted_axes};
 pub(crate) use shared_rows::KEY_BLOCK;
-
-/// Cycles that an exchange takes beside those of its busiest endpoint.
-pub(crate) fn phase_cycles() -> u64 {
-    candidate::phase_overhead().get()
-}
 
 /// Why there is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -69,12 +69,7 @@ pub(super) fn rank(
             };
             match variant(&problem, &base, constraint, (others, options.limits.slices)) {
                 Ok(plan) => {
-                    feasible.push(price(
-                        &problem,
-                        &plan,
-                        options.kernel_generation,
-                        [false; 2],
-                    ));
+                    feasible.push(price(&problem, &plan, options, [false; 2]));
                 }
                 Err(lack) => lacking = lacking.into_iter().chain(lack).min(),
             }

@@ -398,8 +398,7 @@ fn advance(
                     candidate.plan.orientation,
                     candidate.plan.heads,
                 )?;
-                let generation = options.kernel_generation;
-                let candidate = price(&problem, &candidate.plan, generation, resident);
+                let candidate = price(&problem, &candidate.plan, options, resident);
                 next.push(extend(at, branch, Pick::from(candidate)));
             }
         }
