@@ -54,6 +54,10 @@ pub(crate) fn expand(
     }
     finalists.sort_by_key(|(price, _)| *price);
     finalists.truncate(options.limits.placed_plans);
+    if let Some(only) = options.limits.only_placed {
+        let last = finalists.len() - 1;
+        finalists = vec![finalists.swap_remove(only.min(last))];
+    }
     Ok(finalists
         .into_iter()
         .map(|(_, finalist)| finalist)
