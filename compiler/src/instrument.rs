@@ -23,6 +23,11 @@ fn metadata(role: &str, shape: &str) -> Metadata {
     ]
 }
 
+/// The layer of the model that a call belongs to, as metadata.
+pub(crate) fn layer_pair(layer: u32) -> (String, String) {
+    ("layer".to_owned(), layer.to_string())
+}
+
 /// The blocks that one GEMM call multiplies, with how their values are seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GemmBlocks<'a> {

@@ -4,6 +4,7 @@ mod assumed;
 mod attempt;
 mod error;
 pub mod exchange;
+mod finalists;
 pub mod graph;
 mod inspect;
 mod instrument;
@@ -19,10 +20,10 @@ pub mod timing;
 pub use error::CompileError;
 pub use inspect::inspect_rows;
 pub use options::{
-    AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, Options,
-    PredictedCycles, Progress, ProgressSink, RepeatPolicy, TILES_MAX,
+    AttentionProducts, AttentionStrategy, ExchangeItems, Limits, OperandPolicy, OperandSlices,
+    Options, PredictedCycles, Progress, ProgressSink, RepeatPolicy, TILES_MAX,
 };
-pub use report::{CompileReport, Compiled, ExchangeReport};
+pub use report::{CompileReport, Compiled, ExchangeReport, Rate};
 
 use std::collections::BTreeMap;
 
@@ -33,9 +34,10 @@ use runtime::package::MemoryRange;
 use attempt::{ATTEMPTS_MAX, Reserve};
 use exchange::mapping::{self, Mapping, Scorer};
 use exchange::{ExchangeContext, Schedule, Transfer};
+use finalists::Finalist;
 use graph::Graph;
 use lower::{EncodedExchange, Lowering};
-use place::Arena;
+use place::{Arena, Placement};
 use program::Program;
 use timing::Timings;
 
@@ -101,36 +103,17 @@ fn attempt(
     (timings, progress): (&mut Timings, ProgressSink<'_>),
 ) -> Result<Compiled, CompileError> {
     let mut stage = Stages { timings, progress };
-    let plan = stage.run("plan", || plan::plan(rolled, options, reserve.plan_bytes))?;
-    let program = stage.run("expand", || {
-        program::expand(rolled, &plan, options.operands)
-    })?;
-    let arena = reserve.arena(&program);
-    let placement = stage.run("place", || place::place(&program, &arena))?;
-    stage
-        .run("verify", || place::verify(&program, &placement))
-        .map_err(|fault| CompileError::Verify {
-            stage: "place",
-            problem: fault.to_string(),
-        })?;
-    let transfers = stage.run("transfers", || {
-        let exchanges: Vec<_> = program.exchanges().collect();
-        let resolve = |&each: &(u32, _)| (each.0, lower::transfers(&program, &placement, each));
-        exchanges.par_iter().map(resolve).collect::<Vec<_>>()
-    });
-    check_transfers(&program, &transfers, options.limits.transfers_per_tile)?;
-    let first = options.tile_mapping.clone();
-    let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
-    let mut device = Device::new(&first, &arena, options);
-    let mut schedules = stage.run("schedule", || device.schedule(&program, &transfers))?;
-    let mappings = stage.run("map", || mappings(&program, &plan, &transfers, options));
-    for mapping in mappings {
-        let other = Device::new(&mapping, &arena, options);
-        let mapped = stage.run("schedule", || other.schedule(&program, &transfers))?;
-        if cycles(&program, &transfers, &mapped) < cycles(&program, &transfers, &schedules) {
-            (device, schedules) = (other, mapped);
-        }
-    }
+    let plans = stage.run("plan", || plan::plans(rolled, options, reserve.plan_bytes))?;
+    let finalists = stage.run("expand", || finalists::expand(rolled, plans, options))?;
+    let scheduled = |finalist| schedule(rolled, finalist, (options, reserve), &mut stage);
+    let Scheduled {
+        finalist: Finalist { plan, program },
+        arena,
+        placement,
+        device,
+        transfers,
+        schedules,
+    } = finalists::fastest(finalists, scheduled, |it| it.cycles(options))?;
     let exchanges = stage.run("encode", || device.encode(&program, transfers, &schedules))?;
     stage.run("verify", || device.verify(&exchanges))?;
     let package = stage.run("lower", || {
@@ -156,6 +139,75 @@ fn attempt(
     })
 }
 
+/// A plan with addresses and times.
+struct Scheduled {
+    finalist: Finalist,
+    arena: Arena,
+    placement: Placement,
+    device: Device,
+    transfers: Vec<(u32, Vec<Transfer>)>,
+    schedules: Vec<Schedule>,
+}
+
+impl Scheduled {
+    /// Cycles of the program with these times.
+    fn cycles(&self, options: &Options) -> u64 {
+        let steps = self.transfers.iter().map(|(step, _)| *step);
+        let horizons = self.schedules.iter().map(|it| it.report().horizon.get());
+        let horizons: BTreeMap<u32, u64> = steps.zip(horizons).collect();
+        let generation = options.kernel_generation;
+        finalists::span(&self.finalist.program, generation, |step, _| {
+            horizons[&step]
+        })
+    }
+}
+
+/// The stages that give a finalist addresses and times.
+fn schedule(
+    graph: &Graph,
+    finalist: Finalist,
+    (options, reserve): (&Options, Reserve),
+    stage: &mut Stages<'_>,
+) -> Result<Scheduled, CompileError> {
+    let (program, plan) = (&finalist.program, &finalist.plan);
+    let arena = reserve.arena(program);
+    let placement = stage.run("place", || place::place(program, &arena))?;
+    stage
+        .run("verify", || place::verify(program, &placement))
+        .map_err(|fault| CompileError::Verify {
+            stage: "place",
+            problem: fault.to_string(),
+        })?;
+    let transfers = stage.run("transfers", || {
+        let exchanges: Vec<_> = program.exchanges().collect();
+        let resolve = |&each: &(u32, _)| (each.0, lower::transfers(program, &placement, each));
+        exchanges.par_iter().map(resolve).collect::<Vec<_>>()
+    });
+    check_transfers(program, &transfers, options.limits.transfers_per_tile)?;
+    let first = options.tile_mapping.clone();
+    let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
+    let mut device = Device::new(&first, &arena, options);
+    let mut schedules = stage.run("schedule", || device.schedule(program, &transfers))?;
+    let mappings = stage.run("map", || {
+        mappings(program, (graph, plan), &transfers, options)
+    });
+    for mapping in mappings {
+        let other = Device::new(&mapping, &arena, options);
+        let mapped = stage.run("schedule", || other.schedule(program, &transfers))?;
+        if cycles(program, &transfers, &mapped) < cycles(program, &transfers, &schedules) {
+            (device, schedules) = (other, mapped);
+        }
+    }
+    Ok(Scheduled {
+        finalist,
+        arena,
+        placement,
+        device,
+        transfers,
+        schedules,
+    })
+}
+
 /// Runs stages under their names.
 struct Stages<'a> {
     timings: &'a mut Timings,
@@ -174,7 +226,7 @@ type Transfers = [(u32, Vec<Transfer>)];
 /// Mappings of tiles that may shorten the exchanges, best first.
 fn mappings(
     program: &Program,
-    plan: &plan::Plan,
+    (graph, plan): (&Graph, &plan::Plan),
     exchanges: &Transfers,
     options: &Options,
 ) -> Vec<Mapping> {
@@ -186,7 +238,7 @@ fn mappings(
         .iter()
         .map(|(step, transfers)| (transfers.as_slice(), program.runs(*step)));
     let scorer = Scorer::new(&runs.collect::<Vec<_>>(), program.tiles);
-    let candidates = mapping::candidates(program.tiles, &plan.blocks());
+    let candidates = mapping::candidates(program.tiles, &plan.blocks(graph));
     let mut better = mapping::better(&scorer, candidates);
     better.truncate(options.limits.mappings);
     better

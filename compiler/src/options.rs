@@ -137,6 +137,39 @@ impl RepeatPolicy {
     }
 }
 
+/// In how many slices of the contraction the operands of a product are brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperandSlices {
+    /// As few as fit the memory.
+    #[default]
+    Auto,
+    /// One: operands lie on the tiles whole.
+    One,
+    /// Two or more, where the contraction can be cut.
+    Several,
+}
+
+impl OperandSlices {
+    /// The name in manifests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::One => "one",
+            Self::Several => "several",
+        }
+    }
+
+    /// Whether a contraction of `panels` panels may be brought in `chunks` slices.
+    pub(crate) const fn allows(self, chunks: u32, panels: u32) -> bool {
+        match self {
+            Self::Auto => true,
+            Self::One => chunks == 1,
+            Self::Several => chunks > 1 || panels == 1,
+        }
+    }
+}
+
 /// How much is tried and how much may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -148,6 +181,16 @@ pub struct Limits {
     pub row_bytes: Option<u64>,
     /// Transfers of one exchange that one tile may send and receive.
     pub transfers_per_tile: u64,
+    /// Plans of the whole graph that are expanded to calls and transfers and priced anew.
+    pub expanded_plans: usize,
+    /// Plans among them, by that price, that are placed and scheduled; the fastest stays.
+    pub placed_plans: usize,
+    /// The one of these that is used, from 0; `None` is the fastest.
+    pub only_placed: Option<usize>,
+    /// Products of one operand are done at once, never one after another, where both can be.
+    pub at_once: bool,
+    /// How operands of a product are brought.
+    pub slices: OperandSlices,
     /// Tile mappings that are scheduled beside the plain one.
     pub mappings: usize,
 }
@@ -159,6 +202,11 @@ impl Limits {
         tile_bytes: None,
         row_bytes: None,
         transfers_per_tile: 16_384,
+        expanded_plans: 1,
+        placed_plans: 1,
+        only_placed: None,
+        at_once: false,
+        slices: OperandSlices::Auto,
         mappings: 1,
     };
 }
@@ -212,10 +260,25 @@ impl Options {
                 problem,
             });
         }
-        if self.limits.beam_width == 0 {
-            let problem = "must be at least 1".to_owned();
+        for (name, count) in [
+            ("planning-beam-width", self.limits.beam_width),
+            ("expanded-plan-finalists", self.limits.expanded_plans),
+            ("placement-finalists", self.limits.placed_plans),
+        ] {
+            if count == 0 {
+                let problem = "must be at least 1".to_owned();
+                return Err(CompileError::Option { name, problem });
+            }
+        }
+        let Limits {
+            only_placed,
+            placed_plans,
+            ..
+        } = self.limits;
+        if only_placed.is_some_and(|index| index >= placed_plans) {
+            let problem = format!("must be below the {placed_plans} of placement-finalists");
             return Err(CompileError::Option {
-                name: "planning-beam-width",
+                name: "capture-finalist",
                 problem,
             });
         }

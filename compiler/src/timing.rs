@@ -56,15 +56,14 @@ impl Timings {
     }
 
     /// Stages with their seconds, and the total, as JSON.
-    #[must_use]
-    pub fn json(&self) -> String {
+    pub(crate) fn value(&self) -> serde_json::Value {
         let stage = |(stage, time): &(&str, Duration)| {
             let seconds = time.as_secs_f64();
             serde_json::json!({ "stage": stage, "seconds": seconds })
         };
         let stages: Vec<_> = self.stages.iter().map(stage).collect();
         let total = self.total().as_secs_f64();
-        serde_json::json!({ "stages": stages, "totalSeconds": total }).to_string()
+        serde_json::json!({ "stages": stages, "totalSeconds": total })
     }
 
     /// Sum over the stages.

@@ -20,7 +20,8 @@ pub mod verify;
 pub use encode::{EncodeError, EncodedRow, GrowingRow, encode};
 pub use estimate::{Loads, endpoint_bound, estimate};
 pub use schedule::{
-    Schedule, ScheduleError, ScheduleReport, replay, schedule, schedule_with, structure,
+    DelayCount, DelayRule, Delays, Schedule, ScheduleError, ScheduleReport, delays, replay,
+    schedule, schedule_with, structure,
 };
 pub use transfer::{ExchangeContext, SourceSteps, Transfer, TransferError};
 pub use verify::{VerifyError, verify};

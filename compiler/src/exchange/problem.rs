@@ -13,7 +13,7 @@ use runtime::package::model::{Address, Delivery, Package, ScheduleItem};
 use serde::{Deserialize, Serialize};
 
 use super::encode::{EncodeError, encode};
-use super::schedule::{ScheduleError, ScheduleReport, schedule};
+use super::schedule::{Delays, ScheduleError, ScheduleReport, delays, schedule};
 use super::transfer::{ExchangeContext, SourceSteps, Transfer};
 use super::verify::{VerifyError, verify};
 use crate::options::TILES_MAX;
@@ -40,6 +40,8 @@ pub struct PhaseReport {
     pub wide: usize,
     /// How the schedule came out.
     pub schedule: ScheduleReport,
+    /// Which rules delayed how many of the transfers.
+    pub delays: Delays,
     /// Wall time of scheduling.
     pub schedule_time: Duration,
     /// Wall time of encoding.
@@ -81,11 +83,36 @@ impl fmt::Display for PhaseReport {
         )?;
         writeln!(f, "  longest row     {} words", self.row_words_max)?;
         writeln!(f, "  all rows        {} words", self.row_words)?;
-        write!(
+        writeln!(
             f,
             "  check           passed, {:.1} ms",
             milliseconds(self.verify_time)
-        )
+        )?;
+        self.write_delays(f)
+    }
+}
+
+impl PhaseReport {
+    /// How many transfers each rule delayed, and how many it alone did.
+    fn write_delays(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Delays {
+            transfers,
+            delayed,
+            rules,
+        } = self.delays;
+        #[expect(clippy::cast_precision_loss, reason = "a share for people")]
+        let share = |count: usize| 100.0 * count as f64 / transfers.max(1) as f64;
+        write!(
+            f,
+            "  delayed         {:.1} % of the transfers",
+            share(delayed)
+        )?;
+        for each in rules {
+            let (forbidden, decided) = (share(each.forbidden), share(each.decided));
+            let name = each.rule.name();
+            write!(f, "\n    {name:<14}{forbidden:5.1} %, {decided:5.1} %")?;
+        }
+        Ok(())
     }
 }
 
@@ -308,20 +335,22 @@ pub fn export(package: &Package) -> Result<String, ProblemError> {
     Ok(serde_json::to_string(&file)?)
 }
 
-/// How often each exchange runs.
+/// How often each exchange runs in a row: sources move with the runs of the innermost Repeat and
+/// start anew with each run of one around it.
 fn runs(schedule: &[ScheduleItem]) -> BTreeMap<u32, u32> {
-    let mut counts = BTreeMap::new();
-    for item in schedule {
-        match item {
-            ScheduleItem::Exchange(exchange) => {
-                counts.insert(*exchange, 1);
-            }
-            ScheduleItem::Compute(_) => {}
-            ScheduleItem::Repeat { count, body } => {
-                counts.extend(runs(body).into_keys().map(|exchange| (exchange, *count)));
+    fn add(items: &[ScheduleItem], times: u32, counts: &mut BTreeMap<u32, u32>) {
+        for item in items {
+            match item {
+                ScheduleItem::Exchange(exchange) => {
+                    counts.insert(*exchange, times);
+                }
+                ScheduleItem::Compute(_) => {}
+                ScheduleItem::Repeat { count, body } => add(body, *count, counts),
             }
         }
     }
+    let mut counts = BTreeMap::new();
+    add(schedule, 1, &mut counts);
     counts
 }
 
@@ -364,6 +393,7 @@ impl ProblemPhase {
             transfers: self.transfers.len(),
             wide: self.wide,
             schedule: schedule.report(),
+            delays: delays(&schedule, &self.transfers, context),
             schedule_time,
             encode_time,
             verify_time,
@@ -400,9 +430,21 @@ mod tests {
             "endpoint bound  40 cycles",
             "64-bit          0 messages, 1 transfers asked for it",
             "check           passed",
+            "delayed         0.0 % of the transfers",
+            "receive lane    0.0 %,   0.0 %",
         ] {
             assert!(text.contains(line), "{text} lacks {line}");
         }
+    }
+
+    #[test]
+    fn an_exchange_in_nested_repeats_has_the_addresses_of_the_inner_one() {
+        let exchange = ScheduleItem::Exchange;
+        let repeat = |count, body| ScheduleItem::Repeat { count, body };
+        let inner = repeat(3, vec![exchange(1), ScheduleItem::Compute(0)]);
+        let outer = repeat(5, vec![exchange(0), inner, exchange(2)]);
+        let counts = runs(&[outer, exchange(3)]);
+        assert_eq!(counts, BTreeMap::from([(0, 5), (1, 3), (2, 5), (3, 1)]));
     }
 
     #[test]

@@ -100,6 +100,16 @@ pub struct Operation {
     pub output: ValueId,
 }
 
+impl Operation {
+    /// Layer of the model: the first part of the name between dots that is a number, as in
+    /// `mlp.3.up`; 0 without one.
+    #[must_use]
+    pub fn layer(&self) -> u32 {
+        let mut parts = self.name.split('.');
+        parts.find_map(|part| part.parse().ok()).unwrap_or(0)
+    }
+}
+
 /// Extents of a GEMM with leading axes folded into the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GemmExtents {

@@ -177,7 +177,7 @@ pub(super) fn rank(
 ) -> Result<(Vec<Pick>, usize), PlanError> {
     let operation = &graph.operations()[index];
     let problem = AttentionProblem::new(graph, operation)?;
-    let (tiles, mut tried, mut lacking) = (u32::from(options.tiles), 0, None);
+    let tiles = u32::from(options.tiles);
     if options.attention != AttentionStrategy::Auto {
         check_products(operation, options)?;
         let batches = problem.streams / problem.q.heads;
@@ -201,14 +201,11 @@ pub(super) fn rank(
     } else {
         &[Family::Split]
     };
-    let mut picks = Vec::new();
-    match products::picks(&problem, options, index) {
-        Ok(found) => {
-            tried += found.len();
-            picks.extend(found);
-        }
-        Err(lack) => lacking = lack,
-    }
+    let products::Found {
+        mut picks,
+        mut lacking,
+        mut tried,
+    } = products::picks(&problem, options, index);
     let grids = if options.products == AttentionProducts::Auto {
         problem.even_grids(tiles / problem.streams.max(1))
     } else {

@@ -9,17 +9,17 @@ use runtime::package::{KernelSpec, MemoryClass};
 
 use crate::instrument::class_name;
 use crate::layout::{LANES, UNIT_BYTES};
-use crate::options::{OperandPolicy, PredictedCycles};
+use crate::options::{ExchangeItems, OperandPolicy, Options, PredictedCycles};
 use crate::place::{Arena, Request, allocate};
 use crate::program::{PANEL_TAIL, PIECE_UNITS};
 
 use super::{GemmPlan, Operand, Problem};
 
 /// Release and exit of an exchange beside its horizon: the mean of eleven published overheads.
-const EXCHANGE_OVERHEAD: u64 = 261;
+pub(crate) const EXCHANGE_OVERHEAD: u64 = 261;
 /// From a word's departure to its landing, and the end of a row: the mean over all pairs of tiles,
 /// 65 cycles of route and 5 of row end (route formula).
-const ROUTE: u64 = 70;
+pub(crate) const ROUTE: u64 = 70;
 /// Events that a message occupies at its receiver beside its words. Fit to our own schedules.
 const MESSAGE_GAP: u64 = 2;
 /// Units of a message that carries part of a result: the runs that two unrelated grids share.
@@ -28,6 +28,8 @@ const RUN_UNITS: u32 = 64;
 /// 28 cycles a word, two words where a tile sends one message with a control in it. The first run
 /// needs none, so it is paid too often by one.
 const REWRITE: Cycles = Cycles::new(2 * 28);
+/// Units of the shortest message that is sent as 64-bit items.
+const PAIR_UNITS: u32 = 16;
 /// Words of a unit.
 const UNIT_WORDS: u64 = 8;
 
@@ -72,9 +74,10 @@ impl Shard {
 pub(crate) fn price(
     problem: &Problem,
     plan: &GemmPlan,
-    generation: Generation,
+    options: &Options,
     resident: [bool; 2],
 ) -> Candidate {
+    let generation = options.kernel_generation;
     let shard = Shard::new(problem, plan);
     let gemm = KernelSpec::GemmF16 {
         rows: shard.lines,
@@ -86,7 +89,7 @@ pub(crate) fn price(
     let (partials, reduce) = reduction_cycles(plan, &shard, generation);
     let chunks = u64::from(plan.chunks);
     let predicted = PredictedCycles {
-        operands: operand_cycles(problem, plan, &shard, resident).times(chunks),
+        operands: operand_cycles(problem, (plan, options.items), &shard, resident).times(chunks),
         gemm: cycles(&gemm, generation).times(chunks),
         partials,
         reduce,
@@ -109,7 +112,7 @@ fn is_in_place(plan: &GemmPlan, operand: &Operand, fan: u32) -> bool {
 /// The exchange that brings one chunk of the operands that are not there yet.
 fn operand_cycles(
     problem: &Problem,
-    plan: &GemmPlan,
+    (plan, items): (&GemmPlan, ExchangeItems),
     shard: &Shard,
     resident: [bool; 2],
 ) -> Cycles {
@@ -119,13 +122,19 @@ fn operand_cycles(
         (&problem.coefficients, coefficients, plan.grid.rows),
     ];
     let mut words = Cycles::ZERO;
-    for ((operand, units, fan), resident) in sides.into_iter().zip(resident) {
+    let is_even = plan.grid.columns.is_multiple_of(2) && plan.first_tile.is_multiple_of(2);
+    // The tiles that share a panel block are neighbours, those of a coefficient block are not.
+    let pairs = [is_even && items == ExchangeItems::Auto, false];
+    let sides = sides.into_iter().zip(resident).zip(pairs);
+    for (((operand, units, fan), resident), in_pairs) in sides {
         if !is_in_place(plan, operand, fan) && !resident {
             let pieces = if operand.is_host {
                 fan.min(units.div_ceil(PIECE_UNITS))
             } else {
                 units.div_ceil(RUN_UNITS)
             };
+            let is_paired = in_pairs && operand.is_blocked && units / pieces >= PAIR_UNITS;
+            let units = if is_paired { units.div_ceil(2) } else { units };
             words += endpoint(units, pieces);
             if operand.copies > 1 {
                 words += REWRITE;

@@ -90,6 +90,20 @@ impl AttentionPlan {
         (stream * self.stream_tiles() + cell) as u16
     }
 
+    /// Strides of the grids of `streams` streams, and the tiles of a grid.
+    pub(super) fn blocks(&self, streams: u64) -> Vec<u32> {
+        match self.family {
+            Family::Split | Family::SplitOnePass | Family::Products => {
+                vec![self.keys, self.values[1], self.stream_tiles()]
+            }
+            // Neighbours are of different streams; a stream's parts lie a stride apart.
+            Family::Flash | Family::Materialized => {
+                let streams = u32::try_from(streams).unwrap_or(u32::MAX);
+                vec![streams, streams.saturating_mul(self.queries)]
+            }
+        }
+    }
+
     /// Whether the owners of the rows compute the scores themselves.
     pub(crate) const fn shares_scores(&self) -> bool {
         is_of_owners([self.queries, self.keys], self.owners)

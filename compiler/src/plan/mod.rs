@@ -24,16 +24,18 @@ use std::fmt;
 
 use runtime::package::MemoryClass;
 
+use crate::graph::Graph;
 use crate::instrument::class_name;
 use crate::layout::LANES;
 use crate::options::{OperandPolicy, PredictedCycles};
 
 pub(crate) use attention::{AttentionProblem, merge, merge_all, own_copy, softmax};
+pub(crate) use candidate::{EXCHANGE_OVERHEAD, ROUTE};
 pub use constraint::PlanConstraint;
 pub use family::{AttentionPlan, Family};
 pub(crate) use pointwise::{add, gelu, layer_norm};
 pub use problem::{Cell, Grid, Operand, Orientation, Problem};
-pub use select::plan;
+pub use select::{plan, plans};
 pub use shape::HeadLayout;
 pub(crate) use shape::{axis, consumers, wanted_axes};
 pub(crate) use shared_rows::KEY_BLOCK;
@@ -211,8 +213,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Lengths of the runs of tiles that work alike: strides of the grids, and grids.
-    pub(crate) fn blocks(&self) -> Vec<u16> {
+    /// Lengths of the runs of tiles that work alike in the plan of a graph: strides of the grids,
+    /// and grids.
+    pub(crate) fn blocks(&self, graph: &Graph) -> Vec<u16> {
         let lengths = self
             .operations
             .iter()
@@ -222,12 +225,39 @@ impl Plan {
                     vec![columns, columns * inner, plan.grid.tiles()]
                 }
                 OperationPlan::Attention(plan) => {
-                    vec![plan.keys, plan.values[1], plan.stream_tiles()]
+                    let operation = &graph.operations()[plan.operation];
+                    plan.blocks(graph.attention_extents(operation).streams)
                 }
                 _ => Vec::new(),
             });
         lengths
             .filter_map(|length| u16::try_from(length).ok())
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_the_strides_of_the_tiles_of_attention() {
+        let plan = |family| AttentionPlan::of_one_grid(0, family, [92, 12]);
+        for family in [Family::Flash, Family::Materialized] {
+            let plan = plan(family);
+            assert_eq!(plan.blocks(16), [16, 1472]);
+            // From a part of the rows to the next, and past the last part of the last stream.
+            assert_eq!(plan.shared_tile(16, 3, 5) - plan.shared_tile(16, 3, 4), 16);
+            assert_eq!(plan.shared_tile(16, 15, 91), 1471);
+        }
+        let plan = AttentionPlan {
+            queries: 4,
+            keys: 23,
+            values: [9, 10],
+            owners: 92,
+            ..plan(Family::Products)
+        };
+        assert_eq!(plan.blocks(16), [23, 10, 92]);
+        assert_eq!(plan.tile(1, 0, 0) - plan.tile(0, 0, 0), 92);
     }
 }

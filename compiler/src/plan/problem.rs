@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use crate::graph::{Graph, Operation, ValueId};
+use crate::graph::{Graph, Operation, OperationKind, ValueId};
 use crate::layout::{Block, LANES, LineAxis, Order, View, split};
 
 use super::PlanError;
@@ -91,6 +91,8 @@ pub struct Operand {
     pub view: View,
     /// The host holds it; else an operation computed it.
     pub is_host: bool,
+    /// It lies in the blocks of a product, so that messages with parts of it are long.
+    pub is_blocked: bool,
     /// How many of it lie on the tiles: one for each run of a repeated block that has its own.
     pub copies: u32,
 }
@@ -104,6 +106,23 @@ pub struct Problem {
     pub coefficients: Operand,
     /// Result: lines of the panel operand, depth of the coefficient operand's lines.
     pub result: Operand,
+}
+
+/// Whether a value lies as a product left it: its own result, what was made of one in place, or what
+/// a repeated block hands on.
+fn is_blocked(graph: &Graph, value: ValueId) -> bool {
+    let Some(producer) = graph.producer(value) else {
+        return graph.value(value).fill().is_none();
+    };
+    let operation = &graph.operations()[producer];
+    match operation.kind {
+        OperationKind::Gemm => true,
+        OperationKind::Gelu | OperationKind::Add => is_blocked(graph, operation.inputs[0]),
+        OperationKind::LayerNorm
+        | OperationKind::SplitHeads { .. }
+        | OperationKind::MergeHeads { .. }
+        | OperationKind::Attention { .. } => false,
+    }
 }
 
 impl Problem {
@@ -135,6 +154,7 @@ impl Problem {
                 value,
                 view,
                 is_host,
+                is_blocked: is_blocked(graph, value),
                 copies: graph.copies(value),
             }
         };
@@ -148,6 +168,7 @@ impl Problem {
             value: operation.output,
             view: View::grouped(rows, columns, axis),
             is_host: false,
+            is_blocked: true,
             copies: 1,
         };
         Ok(Self {

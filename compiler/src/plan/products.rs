@@ -21,16 +21,23 @@ type Grid = [u32; 2];
 /// Grids that are tried for each product, by price.
 const KEPT: usize = 6;
 
-/// The feasible plans, or what the cheapest lacked.
-pub(super) fn picks(
-    problem: &AttentionProblem,
-    options: &Options,
-    operation: usize,
-) -> Result<Vec<Pick>, Option<Lack>> {
+/// What came of all plans of the family.
+#[derive(Default)]
+pub(super) struct Found {
+    /// The feasible ones.
+    pub(super) picks: Vec<Pick>,
+    /// What the others lacked, the least of it.
+    pub(super) lacking: Option<Lack>,
+    /// How many there were.
+    pub(super) tried: usize,
+}
+
+/// Prices the plans of the best grids of both products.
+pub(super) fn picks(problem: &AttentionProblem, options: &Options, operation: usize) -> Found {
     let available = u32::from(options.tiles) / problem.streams.max(1);
     let owners = available.min(problem.queries);
     if owners == 0 {
-        return Err(None);
+        return Found::default();
     }
     let generation = options.kernel_generation;
     let at = |grid: Grid| Part::new(problem, grid, owners);
@@ -49,7 +56,7 @@ pub(super) fn picks(
         let gemm = at.gemm(at.groups, at.panels, generation);
         value_moves(problem, &at) + gemm + reduce_cycles(&at, generation)
     });
-    let (mut picks, mut lacking) = (Vec::new(), None);
+    let mut found = Found::default();
     for &scores in &scores {
         for &values in &values {
             let plan = AttentionPlan {
@@ -61,24 +68,21 @@ pub(super) fn picks(
                 owners,
             };
             let memory = memory(problem, &plan);
+            found.tried += 1;
             match memory.check() {
                 Ok(()) => {
                     let predicted = predicted(problem, &plan, generation);
-                    picks.push(Pick::new(
+                    found.picks.push(Pick::new(
                         OperationPlan::Attention(plan),
                         predicted,
                         &memory,
                     ));
                 }
-                Err(lack) => lacking = lacking.into_iter().chain([lack]).min(),
+                Err(lack) => found.lacking = found.lacking.into_iter().chain([lack]).min(),
             }
         }
     }
-    if picks.is_empty() {
-        Err(lacking)
-    } else {
-        Ok(picks)
-    }
+    found
 }
 
 /// The cheapest grids of a product; the owners' own rows where it is not free to choose.

@@ -6,7 +6,7 @@ use analytics::units::Cycles;
 use runtime::package::MemoryClass;
 
 use crate::graph::{Graph, Operation, OperationKind, ValueId};
-use crate::options::{OperandPolicy, Options};
+use crate::options::{OperandPolicy, OperandSlices, Options};
 
 use super::candidate::{Candidate, Lack, fits, price};
 use super::shape::{consumers, wanted_axes};
@@ -67,14 +67,9 @@ pub(super) fn rank(
                     .unwrap_or(tiles.start),
                 heads,
             };
-            match variant(&problem, &base, constraint, others) {
+            match variant(&problem, &base, constraint, (others, options.limits.slices)) {
                 Ok(plan) => {
-                    feasible.push(price(
-                        &problem,
-                        &plan,
-                        options.kernel_generation,
-                        [false; 2],
-                    ));
+                    feasible.push(price(&problem, &plan, options, [false; 2]));
                 }
                 Err(lack) => lacking = lacking.into_iter().chain(lack).min(),
             }
@@ -266,13 +261,13 @@ fn variant(
     problem: &Problem,
     base: &GemmPlan,
     constraint: Option<&PlanConstraint>,
-    others: u64,
+    (others, slices): (u64, OperandSlices),
 ) -> Result<GemmPlan, Option<Lack>> {
     let panels = problem.depth_panels() / base.grid.inner;
     let forced = constraint.and_then(|each| each.chunks);
     let mut lacking = None;
     for chunks in CHUNKS.into_iter().chain(forced) {
-        if chunks > panels {
+        if chunks > panels || !slices.allows(chunks, panels) {
             continue;
         }
         for coefficients in [MemoryClass::Interleaved, MemoryClass::Standard] {

@@ -66,6 +66,20 @@ impl Setting<'_> {
 }
 
 impl Branch {
+    /// The whole plan.
+    fn plan(self, at: &Setting<'_>, explanation: &str) -> Plan {
+        let predicted = |pick: &Pick| pick.predicted.times(at.runs(pick.plan.operation()));
+        Plan {
+            tiles: at.options.tiles,
+            heads: at.options.attention.heads(),
+            operations: self.picks.iter().map(|pick| pick.plan).collect(),
+            predicted: self.picks.iter().map(predicted).collect(),
+            groups: self.groups,
+            explain: explanation.to_owned(),
+            tried: at.tried.get(),
+        }
+    }
+
     /// Whether what a later operation needs on the tiles from the start leaves the earlier ones
     /// room, and in a repeated block theirs the later one.
     fn leaves_room(&self, later: &Pick, at: &Setting<'_>) -> bool {
@@ -104,6 +118,15 @@ impl Branch {
 /// [`PlanError::Constraint`] for a constraint that cannot be met, [`PlanError::NoPlan`] where no
 /// grid fits the memory.
 pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
+    let mut plans = plans(graph, options, reserve)?;
+    Ok(plans.swap_remove(0))
+}
+
+/// The best plans by predicted cycles, at least one and at most as many as are to be expanded.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plans(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, PlanError> {
     for constraint in &options.plan_constraints {
         if constraint.operation >= graph.operations().len() {
             let problem = format!("the graph has operations 0..{}", graph.operations().len());
@@ -129,7 +152,7 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
     result
 }
 
-fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanError> {
+fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, PlanError> {
     let at = &Setting {
         graph,
         options,
@@ -144,6 +167,10 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanE
     for index in 0..count {
         let operation = &graph.operations()[index];
         let beam = std::mem::take(&mut beams[index]);
+        if beam.is_empty() {
+            // Every partial plan does this operation at once with the one before it.
+            continue;
+        }
         let together = together(graph, options, index);
         if together > 1 {
             let picks = at_once(at, index..index + together);
@@ -152,6 +179,11 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanE
                 .iter()
                 .filter_map(|branch| extend_at_once(branch, &picks, at));
             beams[index + together].extend(next);
+            let beam_at_once = &mut beams[index + together];
+            if options.limits.at_once && !beam_at_once.is_empty() {
+                prune(beam_at_once, options.limits.beam_width, operation)?;
+                continue;
+            }
         }
         let next = if operation.kind == OperationKind::Gemm {
             let ranked = rank(graph, options, (index, 0..options.tiles), reserve)?;
@@ -170,20 +202,15 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, PlanE
         beams[index + 1].extend(next);
         prune(&mut beams[index + 1], options.limits.beam_width, operation)?;
     }
-    let best = beams.swap_remove(count).swap_remove(0);
-    Ok(Plan {
-        tiles: options.tiles,
-        heads: options.attention.heads(),
-        operations: best.picks.iter().map(|pick| pick.plan).collect(),
-        groups: best.groups,
-        predicted: best
-            .picks
-            .iter()
-            .map(|pick| pick.predicted.times(at.runs(pick.plan.operation())))
-            .collect(),
-        explain: explanation,
-        tried: at.tried.get(),
-    })
+    let mut plans: Vec<Plan> = Vec::new();
+    for branch in beams.swap_remove(count) {
+        let plan = branch.plan(at, &explanation);
+        let is_known = |it: &Plan| (&it.operations, &it.groups) == (&plan.operations, &plan.groups);
+        if plans.len() < options.limits.expanded_plans && !plans.iter().any(is_known) {
+            plans.push(plan);
+        }
+    }
+    Ok(plans)
 }
 
 /// How many products from `index` on multiply the same left operand, none reads another's result,
@@ -371,8 +398,7 @@ fn advance(
                     candidate.plan.orientation,
                     candidate.plan.heads,
                 )?;
-                let generation = options.kernel_generation;
-                let candidate = price(&problem, &candidate.plan, generation, resident);
+                let candidate = price(&problem, &candidate.plan, options, resident);
                 next.push(extend(at, branch, Pick::from(candidate)));
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use runtime::package::{CallTemplate, MemoryClass};
 
 use crate::graph::{Graph, Operation, ValueId};
+use crate::instrument::layer_pair;
 use crate::layout::LineAxis;
 
 use super::home::Home;
@@ -19,6 +20,8 @@ pub(crate) struct Builder {
     pub(crate) homes: BTreeMap<(ValueId, LineAxis), Home>,
     /// While a repeated block is built: the values behind each one that differs from run to run.
     pub(crate) iterated: Option<BTreeMap<ValueId, Vec<ValueId>>>,
+    /// Layer of the model that calls are built for.
+    pub(crate) layer: u32,
     labels: BTreeMap<String, u32>,
     templates: BTreeMap<String, u32>,
 }
@@ -39,8 +42,9 @@ impl Builder {
         id
     }
 
-    /// The id of a template; equal templates are kept once.
-    pub(crate) fn template(&mut self, template: CallTemplate) -> u32 {
+    /// The id of a template of the current layer; equal templates are kept once.
+    pub(crate) fn template(&mut self, mut template: CallTemplate) -> u32 {
+        template.metadata.push(layer_pair(self.layer));
         let key = format!("{template:?}");
         if let Some(&known) = self.templates.get(&key) {
             return known;

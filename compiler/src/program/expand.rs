@@ -55,6 +55,7 @@ fn expand_operations(
         if !range.contains(&group[0].operation()) {
             continue;
         }
+        builder.layer = graph.operations()[group[0].operation()].layer();
         let gemms: Vec<&GemmPlan> = group.iter().filter_map(OperationPlan::gemm).collect();
         if !gemms.is_empty() {
             residents = expand_gemms(builder, graph, &gemms, &residents)?;

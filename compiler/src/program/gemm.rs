@@ -224,8 +224,7 @@ impl<'a> Run<'a> {
                 accumulate: chunk > 0 || self.is_seeded(cell),
                 class: plan.coefficients,
             };
-            let template =
-                builder.template(gemm_call(&blocks.shape(), &indices(plan, cell, chunk)));
+            let template = builder.template(gemm_call(&blocks.shape(), &indices(cell, chunk)));
             let operands = [self.outputs[tile], left, right].map(Place::start);
             calls.push(Call {
                 tile: plan.tile(cell),
@@ -290,18 +289,15 @@ fn bias_view(result: &View) -> View {
     }
 }
 
-/// Grid coordinates of a call, as far as the grid has that axis.
-fn indices(plan: &GemmPlan, cell: Cell, chunk: u32) -> Vec<(&'static str, String)> {
-    let axes = [
-        ("output_block_row", cell.row, plan.grid.rows),
-        ("output_block_column", cell.column, plan.grid.columns),
-        ("inner_block", cell.inner, plan.grid.inner),
-        ("block", chunk, plan.chunks),
-    ];
-    axes.iter()
-        .filter(|(_, _, count)| *count > 1)
-        .map(|&(name, at, _)| (name, at.to_string()))
-        .collect()
+/// Grid coordinates of a call, and the chunk of its contraction as `block`.
+fn indices(cell: Cell, chunk: u32) -> [(&'static str, String); 4] {
+    [
+        ("output_block_row", cell.row),
+        ("output_block_column", cell.column),
+        ("inner_block", cell.inner),
+        ("block", chunk),
+    ]
+    .map(|(name, at)| (name, at.to_string()))
 }
 
 /// Adds partial sums where there are several, and says where the results lie.

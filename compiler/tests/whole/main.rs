@@ -7,6 +7,8 @@ mod determinism;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]
+mod layers;
+#[cfg(test)]
 mod mutants;
 #[cfg(test)]
 mod placement;

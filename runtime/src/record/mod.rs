@@ -104,7 +104,9 @@ impl<'a> Recorder<'a> {
             return;
         }
         for tile in 0..arrivals.len() {
-            let sync = self.steps.synchronization(&mut self.writer, place, tile);
+            let sync = self
+                .steps
+                .synchronization(&mut self.writer, place, exchange, tile);
             self.sample(tile, arrivals[tile], release, sync, &[]);
             let step = self.steps.exchange(&mut self.writer, place, exchange, tile);
             let own = activities.get(tile).map_or(&[][..], Vec::as_slice);

@@ -22,12 +22,13 @@ enum Key {
     Synchronization {
         place: u32,
         epoch: u32,
-        next: Option<u32>,
+        next: Option<Next>,
+        is_active: bool,
     },
     Exchange {
         place: u32,
         epoch: u32,
-        next: Option<u32>,
+        next: Option<Next>,
         traffic: Traffic,
     },
     Compute {
@@ -40,6 +41,13 @@ enum Key {
         place: u32,
         epoch: u32,
     },
+}
+
+/// The first call of a tile after a boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Next {
+    phase: u32,
+    template: u32,
 }
 
 /// Builds steps and remembers the shared ones.
@@ -94,23 +102,27 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// The wait at a barrier.
+    /// The wait of one tile at the barrier before an exchange.
     pub(super) fn synchronization(
         &mut self,
         writer: &mut ProfileWriter,
         place: Place,
+        exchange: u32,
         tile: usize,
     ) -> StepId {
         let next = self.next_call(place.phase, tile);
+        let is_active = self.traffic_of(exchange, tile).is_any();
         let key = Key::Synchronization {
             place: place.phase,
             epoch: place.epoch,
             next,
+            is_active,
         };
         if let Some(&step) = self.known.get(&key) {
             return step;
         }
         let mut step = self.base(place, SampleKind::Synchronization, "sync");
+        step.metadata.push(pair("active", is_active));
         step.metadata.extend(self.next_pairs(next));
         self.remember(writer, key, &step)
     }
@@ -137,7 +149,7 @@ impl<'a> Steps<'a> {
         let mut step = self.base(place, SampleKind::Exchange, "exchange");
         step.exchange_event_cycles = self.package.exchanges[exchange as usize].event_cycles;
         step.metadata.extend([
-            pair("active", own != Traffic::default()),
+            pair("active", own.is_any()),
             pair("send_count", own.sends),
             pair("receive_count", own.receives),
             pair("send_bytes", own.send_bytes),
@@ -202,10 +214,7 @@ impl<'a> Steps<'a> {
         }
         let template = &self.package.call_templates[template as usize];
         let mut step = self.base(place, SampleKind::Compute, &template.symbol);
-        let role = &self.package.compute_phases[phase as usize].role;
-        if !template.metadata.iter().any(|(name, _)| name == "role") && !role.is_empty() {
-            step.metadata.push(pair("role", role));
-        }
+        step.metadata.extend(self.phase_role(phase, template));
         step.metadata.extend(template.metadata.iter().cloned());
         step.metadata.extend([
             pair("worker_count", WORKERS),
@@ -280,8 +289,15 @@ impl<'a> Steps<'a> {
         step
     }
 
-    /// Template of the tile's first call between this schedule position and the next exchange.
-    fn next_call(&self, position: u32, tile: usize) -> Option<u32> {
+    /// The role of a compute phase, for templates that have none of their own.
+    fn phase_role(&self, phase: u32, template: &CallTemplate) -> Option<(String, String)> {
+        let role = &self.package.compute_phases[phase as usize].role;
+        let is_own = template.metadata.iter().any(|(name, _)| name == "role");
+        (!is_own && !role.is_empty()).then(|| pair("role", role))
+    }
+
+    /// The tile's first call between this schedule position and the next exchange.
+    fn next_call(&self, position: u32, tile: usize) -> Option<Next> {
         let calls = &self.package.tiles[tile].calls;
         let following = self.flat.get(position as usize + 1..)?;
         following
@@ -292,19 +308,21 @@ impl<'a> Steps<'a> {
             })
             .find_map(|phase| {
                 let index = calls.partition_point(|call| call.phase < phase);
-                calls
-                    .get(index)
-                    .filter(|call| call.phase == phase)
-                    .map(|call| call.template)
+                let call = calls.get(index).filter(|call| call.phase == phase)?;
+                let template = call.template;
+                Some(Next { phase, template })
             })
     }
 
-    fn next_pairs(&self, next: Option<u32>) -> Pairs {
-        let Some(template) = next.map(|index| &self.package.call_templates[index as usize]) else {
+    /// Kernel, role and layer of the call that follows.
+    fn next_pairs(&self, next: Option<Next>) -> Pairs {
+        let Some(Next { phase, template }) = next else {
             return Vec::new();
         };
+        let template = &self.package.call_templates[template as usize];
         let mut pairs = vec![pair("next_kernel", &template.symbol)];
-        for (name, value) in &template.metadata {
+        let role = self.phase_role(phase, template);
+        for (name, value) in role.iter().chain(&template.metadata) {
             if ["role", "layer"].contains(&name.as_str()) {
                 pairs.push((format!("next_{name}"), value.clone()));
             }

@@ -140,7 +140,9 @@ fn phase_metadata_is_compact() {
     check(
         &metadata(&profile, 1, 0),
         &expect![[r#"
+        active=true
         next_kernel=zero
+        next_role=clear
     "#]],
     );
     check(
@@ -153,6 +155,7 @@ fn phase_metadata_is_compact() {
         receive_bytes=64
         bytes=64
         next_kernel=zero
+        next_role=clear
     "#]],
     );
     check(
@@ -164,6 +167,28 @@ fn phase_metadata_is_compact() {
         active_commands=1
     "#]],
     );
+}
+
+#[test]
+fn waits_and_exchanges_name_what_follows_them_on_their_tile() {
+    let mut package = package();
+    let layer = ("layer".to_owned(), "3".to_owned());
+    package.call_templates[0].metadata.push(layer);
+    let (_, profile) = record(&package, &at(Granularity::Phase));
+    // Tile 2 receives and multiplies; tile 3 does neither; tile 1 clears first.
+    check(
+        &metadata(&profile, 2, 0),
+        &expect![[r#"
+        active=true
+        next_kernel=gemm
+        next_role=gemm
+        next_layer=3
+    "#]],
+    );
+    assert!(metadata(&profile, 2, 1).ends_with("next_role=gemm\nnext_layer=3\n"));
+    assert!(metadata(&profile, 2, 3).contains("layer=3\n"));
+    assert_eq!(metadata(&profile, 3, 0), "active=false\n");
+    assert!(!metadata(&profile, 1, 0).contains("next_layer"));
 }
 
 #[test]

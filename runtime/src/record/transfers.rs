@@ -17,6 +17,13 @@ pub(super) struct Traffic {
     pub(super) receive_bytes: u64,
 }
 
+impl Traffic {
+    /// The tile takes part in the exchange.
+    pub(super) fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
 /// Traffic of every tile.
 pub(super) fn traffic(exchange: &Exchange, tiles: usize) -> Vec<Traffic> {
     let mut traffic = vec![Traffic::default(); tiles];

@@ -39,9 +39,9 @@ pub(super) fn run(args: CompileArgs, io: &mut Io<'_>) -> Outcome {
     }
     match args.timings {
         None => {}
-        Some(TimingsArg::Text) => text.push_str(&compiled.timings.text()),
+        Some(TimingsArg::Text) => text.push_str(&compiled.timings_text()),
         Some(TimingsArg::Json) => {
-            let _fits = writeln!(text, "{}", compiled.timings.json());
+            let _fits = writeln!(text, "{}", compiled.timings_json());
         }
     }
     if args.inspect_exchanges {

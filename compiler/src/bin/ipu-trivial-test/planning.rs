@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use analytics::profile::Granularity;
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
+use compiler::exchange::problem::ProblemPhase;
 use compiler::graph::check::Tolerance;
 use compiler::graph::workload::Workload;
-use compiler::{AttentionProducts, ExchangeItems, Limits, RepeatPolicy};
+use compiler::{AttentionProducts, ExchangeItems, Limits, OperandSlices, RepeatPolicy};
 
 /// How plans are found and what may be used for them.
 #[derive(Debug, Args)]
@@ -27,6 +28,21 @@ pub(crate) struct Planning {
     /// Partial plans that are carried from one operation to the next.
     #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.beam_width)]
     planning_beam_width: usize,
+    /// Plans of the whole graph that are expanded to calls and transfers and priced anew.
+    #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.expanded_plans)]
+    expanded_plan_finalists: usize,
+    /// Plans among them that are placed and scheduled; the fastest stays.
+    #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.placed_plans)]
+    placement_finalists: usize,
+    /// Products of one operand, such as Q, K and V, are done at once, not one after another.
+    #[arg(long)]
+    fuse_qkv: bool,
+    /// Operands of products are brought in slices of the contraction.
+    #[arg(long, conflicts_with = "materialize_conversions")]
+    stream_conversions: bool,
+    /// Operands of products are brought whole.
+    #[arg(long)]
+    materialize_conversions: bool,
     /// Data memory of a tile that plans may use, in KiB [default: all of it].
     #[arg(long, value_name = "KIB")]
     tile_memory_budget_kib: Option<u64>,
@@ -48,12 +64,32 @@ pub(crate) struct Planning {
     /// Writes the exchanges as a problem that --replay-exchange-schedule and schedule-bench read.
     #[arg(long, value_name = "FILE")]
     pub(crate) export_exchange_schedule: Option<PathBuf>,
+    /// Writes the exchanges of a placed plan as such a problem, and ends without a run.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) capture_exchange_schedule: Option<PathBuf>,
+    /// Which plan of --placement-finalists that is, from 0 [default: the fastest].
+    #[arg(long, value_name = "INDEX", requires = "capture_exchange_schedule")]
+    capture_finalist: Option<usize>,
     /// Schedules, encodes and checks the exchanges of a problem file, and ends.
     #[arg(long, value_name = "FILE")]
     pub(crate) replay_exchange_schedule: Option<PathBuf>,
     /// The only phase of --replay-exchange-schedule.
     #[arg(long, value_name = "PHASE", requires = "replay_exchange_schedule")]
-    pub(crate) exchange_replay_phase: Option<u32>,
+    exchange_replay_phase: Option<u32>,
+    /// The first transfer of each phase of --replay-exchange-schedule that is kept, from 0.
+    #[arg(
+        long,
+        value_name = "INDEX",
+        default_value_t = 0,
+        requires = "replay_exchange_schedule"
+    )]
+    exchange_replay_first_transfer: usize,
+    /// Transfers from there on that are kept [default: all].
+    #[arg(long, value_name = "N", requires = "replay_exchange_schedule")]
+    exchange_replay_transfer_limit: Option<usize>,
+    /// Of these, so many at equal distances [default: all].
+    #[arg(long, value_name = "N", requires = "replay_exchange_schedule")]
+    exchange_replay_samples: Option<usize>,
     /// Checks the result of every operation, not of the last alone; blocks are run one by one.
     #[arg(long)]
     diagnostic_run: bool,
@@ -63,6 +99,9 @@ pub(crate) struct Planning {
     /// Tolerance of --diagnostic-run relative to the reference.
     #[arg(long, default_value_t = 0.03, requires = "diagnostic_run")]
     diagnostic_rtol: f32,
+    /// Elements of each result that --diagnostic-run compares, at equal distances [default: all].
+    #[arg(long, value_name = "N", requires = "diagnostic_run")]
+    pub(crate) diagnostic_samples: Option<usize>,
     /// Compares with the F32 reference on Gaussian data, which is what happens anyway.
     #[arg(long)]
     reference_run: bool,
@@ -175,7 +214,16 @@ impl Planning {
             tile_bytes: bytes(self.tile_memory_budget_kib),
             row_bytes: bytes(self.exchange_table_budget_kib),
             transfers_per_tile: self.exchange_transfer_limit_per_tile,
+            expanded_plans: self.expanded_plan_finalists.max(self.placement_finalists),
+            placed_plans: self.placement_finalists,
+            only_placed: self.capture_finalist,
             mappings: self.exchange_schedule_finalists,
+            at_once: self.fuse_qkv,
+            slices: match (self.stream_conversions, self.materialize_conversions) {
+                (true, _) => OperandSlices::Several,
+                (_, true) => OperandSlices::One,
+                _ => OperandSlices::Auto,
+            },
         }
     }
 
@@ -225,6 +273,23 @@ impl Planning {
                 other(limits.mappings as u64, usual.mappings as u64),
             ),
             ("exchange-table-budget-kib", kib(limits.row_bytes)),
+            (
+                "expanded-plan-finalists",
+                other(limits.expanded_plans as u64, usual.expanded_plans as u64),
+            ),
+            (
+                "placement-finalists",
+                other(limits.placed_plans as u64, usual.placed_plans as u64),
+            ),
+            (
+                "capture-finalist",
+                limits.only_placed.map(|index| index.to_string()),
+            ),
+            ("fuse-qkv", limits.at_once.then(|| "given".to_owned())),
+            (
+                "operand-slices",
+                (limits.slices != usual.slices).then(|| limits.slices.name().to_owned()),
+            ),
         ];
         let given = given.into_iter();
         given
@@ -251,17 +316,35 @@ impl Planning {
     }
 }
 
-/// Schedules and checks the exchanges of a problem file; gives the report.
-pub(crate) fn replay(path: &Path, phase: Option<u32>) -> Result<String> {
-    let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
-    let mut problem = compiler::exchange::problem::read(&text).with_context(place)?;
-    problem
-        .phases
-        .retain(|each| phase.is_none_or(|phase| phase == each.phase));
-    let reports = problem.run().with_context(place)?;
-    if reports.is_empty() {
-        bail!("{}: no such phase", path.display());
+impl Planning {
+    /// Schedules and checks the exchanges of a problem file, as far as they are asked for; gives
+    /// the report.
+    pub(crate) fn replay(&self, path: &Path) -> Result<String> {
+        let place = || path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(place)?;
+        let mut problem = compiler::exchange::problem::read(&text).with_context(place)?;
+        let wanted = self.exchange_replay_phase;
+        problem
+            .phases
+            .retain(|each| wanted.is_none_or(|phase| phase == each.phase));
+        for phase in &mut problem.phases {
+            self.cut(phase);
+        }
+        let reports = problem.run().with_context(place)?;
+        if reports.is_empty() {
+            bail!("{}: no such phase", path.display());
+        }
+        Ok(reports.iter().map(|report| format!("{report}\n")).collect())
     }
-    Ok(reports.iter().map(|report| format!("{report}\n")).collect())
+
+    /// Keeps the transfers of a phase that are asked for.
+    fn cut(&self, phase: &mut ProblemPhase) {
+        let first = self.exchange_replay_first_transfer;
+        let limit = self.exchange_replay_transfer_limit.unwrap_or(usize::MAX);
+        let transfers = std::mem::take(&mut phase.transfers).into_iter();
+        let kept: Vec<_> = transfers.skip(first).take(limit).collect();
+        let samples = self.exchange_replay_samples.unwrap_or(usize::MAX).max(1);
+        let distance = kept.len().div_ceil(samples).max(1);
+        phase.transfers = kept.into_iter().step_by(distance).collect();
+    }
 }

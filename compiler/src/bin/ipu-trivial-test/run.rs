@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use analytics::units::TileId;
 use anyhow::{Context as _, Result, ensure};
 use compiler::exchange::problem::export;
-use compiler::graph::check::check;
+use compiler::graph::check::check_samples;
 use compiler::graph::workload::{Workload, workload};
 use compiler::plan::PlanConstraint;
 use compiler::{AttentionStrategy, Compiled, Options, compile, inspect_rows};
@@ -17,7 +17,6 @@ use runtime::package::Package;
 use runtime::sim::{RunOptions, RunReport, run};
 
 use crate::arguments::{Arguments, TimingsFormat};
-use crate::planning::replay;
 
 /// Compiles, runs and checks as the arguments say.
 pub(crate) fn run_and_report(arguments: &Arguments) -> ExitCode {
@@ -41,7 +40,7 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
     let profile = arguments.profile(|name| std::env::var(name).ok())?;
     let planning = &arguments.planning;
     if let Some(problem) = &planning.replay_exchange_schedule {
-        out.push_str(&replay(problem, planning.exchange_replay_phase)?);
+        out.push_str(&planning.replay(problem)?);
         return Ok(true);
     }
     let workload = workload(&arguments.workload, &arguments.extents())?;
@@ -56,11 +55,8 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
             describe(&compiled, arguments, out);
             match arguments.timings {
                 None => {}
-                Some(TimingsFormat::Text) => {
-                    out.push_str(&compiled.timings.text());
-                    rates(&compiled, out);
-                }
-                Some(TimingsFormat::Json) => line(out, &compiled.timings.json()),
+                Some(TimingsFormat::Text) => out.push_str(&compiled.timings_text()),
+                Some(TimingsFormat::Json) => line(out, &compiled.timings_json()),
             }
             if let Some(path) = path {
                 let bytes = runtime::package::write(&compiled.package)?;
@@ -76,6 +72,10 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
     );
     if let Some(path) = &planning.export_exchange_schedule {
         write_exchanges(&package, path, out)?;
+    }
+    if let Some(path) = &planning.capture_exchange_schedule {
+        write_exchanges(&package, path, out)?;
+        return Ok(true);
     }
     if arguments.inspect_exchanges {
         let tile = TileId::new(arguments.inspect_exchange_tile);
@@ -101,7 +101,7 @@ fn try_main(arguments: &Arguments, out: &mut String) -> Result<bool> {
             &format!("profile {} of {} bytes", path.display(), bytes.len()),
         );
     }
-    check_outputs(&workload, &ran, out)
+    check_outputs(&workload, &ran, planning.diagnostic_samples, out)
 }
 
 fn compile_workload(arguments: &Arguments, workload: &Workload) -> Result<Compiled> {
@@ -199,34 +199,6 @@ fn write_exchanges(package: &Package, path: &Path, out: &mut String) -> Result<(
     Ok(())
 }
 
-/// What the stages did a second.
-fn rates(compiled: &Compiled, out: &mut String) {
-    let report = &compiled.report;
-    let transfers = report.exchanges.iter().map(|each| each.transfers).sum();
-    for (what, count, stage) in [
-        ("candidates", report.candidates, "plan"),
-        ("transfers", transfers, "schedule"),
-        ("rows", report.rows, "encode"),
-    ] {
-        let stages = compiled.timings.stages.iter();
-        let of_stage = stages.filter(|(name, _)| *name == stage);
-        let seconds: f64 = of_stage.map(|(_, time)| time.as_secs_f64()).sum();
-        let rate = Some(seconds)
-            .filter(|&it| it > 0.0)
-            .map(|it| count_as_f64(count) / it);
-        let rate = rate.unwrap_or(0.0);
-        line(
-            out,
-            &format!("{count} {what}, {rate:.0} a second of {stage}"),
-        );
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-const fn count_as_f64(count: u64) -> f64 {
-    count as f64
-}
-
 fn simulate(
     package: &Package,
     profile: Option<analytics::profile::Granularity>,
@@ -238,14 +210,19 @@ fn simulate(
     Ok(run(package, &options, &mut |_| {})?)
 }
 
-fn check_outputs(workload: &Workload, ran: &RunReport, out: &mut String) -> Result<bool> {
+fn check_outputs(
+    workload: &Workload,
+    ran: &RunReport,
+    samples: Option<usize>,
+    out: &mut String,
+) -> Result<bool> {
     let output = |name: &str| -> Option<&[f16]> {
         ran.outputs.iter().find_map(|output| match &output.values {
             TensorValues::F16(values) if output.name == name => Some(values.as_slice()),
             _ => None,
         })
     };
-    let report = check(&workload.graph, workload.tolerance, output)?;
+    let report = check_samples(&workload.graph, workload.tolerance, samples, output)?;
     let verdict = if report.passed() { "passed" } else { "failed" };
     let (elements, failures) = (report.elements, report.failures);
     line(

@@ -144,30 +144,21 @@ impl<'a> Board<'a> {
 
     /// Starts at which the sender's lane is free and no control is at the first two events.
     fn send_lane(&self, message: &Message, at: u32) -> Fit {
-        let lanes = &self.lanes[usize::from(message.source)];
-        let mut fit = lanes.free(at, message.items, |slot| slot.send);
+        let mut fit = self.sender_free(message, at);
         if fit.mask != 0 {
-            let control = |slot: &Slot| slot.select | slot.pointer;
-            fit.mask &= !(lanes.bits(at, control) | lanes.bits(at + 1, control));
+            fit.mask &= !self.sender_controls(message, at);
         }
-        match message.lender {
-            Some(lender) if fit.mask != 0 => {
-                let lanes = &self.lanes[usize::from(lender)];
-                narrow(fit, lanes.free(at, message.items, |slot| slot.send))
-            }
-            _ => fit,
+        if fit.mask != 0 && message.lender.is_some() {
+            fit = narrow(fit, self.lender_free(message, at));
         }
+        fit
     }
 
     /// [`Self::send_lane`], where no element that is read is written at the time.
     fn sender_fit(&self, message: &Message, at: u32) -> Fit {
-        let tile = usize::from(message.source);
-        let mut fit = self.send_lane(message, at);
-        if self.shared[tile] != 0 && fit.mask != 0 {
-            let read = Messages::read_elements(message);
-            for used in self.uses(tile, read) {
-                fit = narrow(fit, used.landed.free(at, message.items));
-            }
+        let fit = self.send_lane(message, at);
+        if self.shared[usize::from(message.source)] != 0 && fit.mask != 0 {
+            return self.unwritten(message, at, fit);
         }
         fit
     }
@@ -175,39 +166,10 @@ impl<'a> Board<'a> {
     /// Selections from event `select` at which nothing else is received and no control meets the
     /// first two events of a send.
     fn receive_lane(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
-        if message.width == Width::Pair {
-            return self.paired_lane(message, receiver, select);
-        }
-        let tile = usize::from(receiver.tile);
-        let (lanes, words) = (&self.lanes[tile], message.items);
-        let mut fit = lanes.free(select, words, |slot| slot.receive);
-        if fit.mask == 0 {
-            return fit;
-        }
-        let landing = select + self.landing[tile];
-        fit.mask &= !(lanes.bits(select, |slot| slot.start)
-            | lanes.bits(select + words, |slot| slot.start)
-            | lanes.bits(landing, |slot| slot.start));
-        if !self.merges[tile] {
-            fit.mask &= !(lanes.bits(select, |slot| slot.pointer)
-                | lanes.bits(select + words, |slot| slot.pointer)
-                | lanes.bits(landing, |slot| slot.select));
-        }
-        fit
-    }
-
-    /// [`Self::receive_lane`] of 64-bit items: their format stands from one event before a word
-    /// that is selected with them would land to one event after, and no control of theirs may
-    /// share its event.
-    fn paired_lane(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
-        let tile = usize::from(receiver.tile);
-        let lanes = &self.lanes[tile];
-        let mut fit = lanes.free(select - 1, message.items + 2, |slot| slot.receive);
+        let mut fit = self.receiver_free(message, receiver, select);
         if fit.mask != 0 {
-            for event in paired_controls(message, receiver, select, self.landing[tile]) {
-                let taken = |slot: &Slot| slot.start | slot.select | slot.pointer;
-                fit.mask &= !lanes.bits(event, taken);
-            }
+            fit.mask &= !(self.receiver_controls(message, receiver, select)
+                | self.unmerged_controls(message, receiver, select));
         }
         fit
     }
@@ -215,17 +177,113 @@ impl<'a> Board<'a> {
     /// [`Self::receive_lane`] for starts from `at`, where no element that is written is read at the
     /// time.
     fn receiver_fit(&self, message: &Message, receiver: &Receiver, at: u32) -> Fit {
-        let tile = usize::from(receiver.tile);
-        let select = at.wrapping_add_signed(i32::from(receiver.select));
-        let mut fit = self.receive_lane(message, receiver, select);
-        if self.shared[tile] != 0 && fit.mask != 0 {
-            let written = Messages::written_elements(message, receiver);
-            for used in self.uses(tile, written) {
-                let landing = select + self.landing[tile] + message.width.delay();
-                fit = narrow(fit, used.read.free(landing, message.items));
-            }
+        let fit = self.receive_lane(message, receiver, selection(receiver, at));
+        if self.shared[usize::from(receiver.tile)] != 0 && fit.mask != 0 {
+            return self.unread(message, receiver, at, fit);
         }
         fit
+    }
+
+    /// Starts at which the sender's own lane is free.
+    pub(super) fn sender_free(&self, message: &Message, at: u32) -> Fit {
+        let lanes = &self.lanes[usize::from(message.source)];
+        lanes.free(at, message.items, |slot| slot.send)
+    }
+
+    /// Starts at which the lane that is borrowed, if one is, is free.
+    pub(super) fn lender_free(&self, message: &Message, at: u32) -> Fit {
+        message.lender.map_or(Fit::ALL, |lender| {
+            let lanes = &self.lanes[usize::from(lender)];
+            lanes.free(at, message.items, |slot| slot.send)
+        })
+    }
+
+    /// Starts with a control of the sender at one of their first two events.
+    pub(super) fn sender_controls(&self, message: &Message, at: u32) -> u64 {
+        let lanes = &self.lanes[usize::from(message.source)];
+        let control = |slot: &Slot| slot.select | slot.pointer;
+        lanes.bits(at, control) | lanes.bits(at + 1, control)
+    }
+
+    /// Those of `fit` at which no element that the message reads is written.
+    pub(super) fn unwritten(&self, message: &Message, at: u32, mut fit: Fit) -> Fit {
+        let read = Messages::read_elements(message);
+        for used in self.uses(usize::from(message.source), read) {
+            fit = narrow(fit, used.landed.free(at, message.items));
+        }
+        fit
+    }
+
+    /// Selections at which nothing else is received. The format of 64-bit items stands from one
+    /// event before a word that is selected with them would land to one event after.
+    pub(super) fn receiver_free(&self, message: &Message, receiver: &Receiver, select: u32) -> Fit {
+        let lanes = &self.lanes[usize::from(receiver.tile)];
+        match message.width {
+            Width::Word => lanes.free(select, message.items, |slot| slot.receive),
+            Width::Pair => lanes.free(select - 1, message.items + 2, |slot| slot.receive),
+        }
+    }
+
+    /// Selections with a control at the first two events of a send of the receiver, or of 64-bit
+    /// items, with one at an event that another control has.
+    pub(super) fn receiver_controls(
+        &self,
+        message: &Message,
+        receiver: &Receiver,
+        select: u32,
+    ) -> u64 {
+        let tile = usize::from(receiver.tile);
+        let lanes = &self.lanes[tile];
+        if message.width == Width::Pair {
+            let taken = |slot: &Slot| slot.start | slot.select | slot.pointer;
+            let controls = paired_controls(message, receiver, select, self.landing[tile]);
+            return controls.fold(0, |all, event| all | lanes.bits(event, taken));
+        }
+        lanes.bits(select, |slot| slot.start)
+            | lanes.bits(select + message.items, |slot| slot.start)
+            | lanes.bits(select + self.landing[tile], |slot| slot.start)
+    }
+
+    /// Selections with a control at the event of another one, on a tile whose row has no alignment
+    /// for two at once.
+    pub(super) fn unmerged_controls(
+        &self,
+        message: &Message,
+        receiver: &Receiver,
+        select: u32,
+    ) -> u64 {
+        let tile = usize::from(receiver.tile);
+        if self.merges[tile] || message.width == Width::Pair {
+            return 0;
+        }
+        let lanes = &self.lanes[tile];
+        lanes.bits(select, |slot| slot.pointer)
+            | lanes.bits(select + message.items, |slot| slot.pointer)
+            | lanes.bits(select + self.landing[tile], |slot| slot.select)
+    }
+
+    /// Those of `fit`, starts from `at`, at which no element that the receiver writes is read.
+    pub(super) fn unread(
+        &self,
+        message: &Message,
+        receiver: &Receiver,
+        at: u32,
+        mut fit: Fit,
+    ) -> Fit {
+        let tile = usize::from(receiver.tile);
+        let landing = selection(receiver, at) + self.landing[tile] + message.width.delay();
+        let written = Messages::written_elements(message, receiver);
+        for used in self.uses(tile, written) {
+            fit = narrow(fit, used.read.free(landing, message.items));
+        }
+        fit
+    }
+
+    /// The earliest start of a message on an empty board: nothing is selected before event 1.
+    pub(super) fn first_start(&self, message: &Message) -> u32 {
+        let receivers = self.messages.receivers(message).iter();
+        let starts = receivers.map(|it| 1_u32.saturating_add_signed(-i32::from(it.select)));
+        starts.max().unwrap_or(0)
     }
 
     fn uses(&self, tile: usize, elements: u32) -> impl Iterator<Item = &ElementUse> {
@@ -249,7 +307,7 @@ impl<'a> Board<'a> {
         }
         for receiver in self.messages.receivers(message) {
             let tile = usize::from(receiver.tile);
-            let select = start.wrapping_add_signed(i32::from(receiver.select));
+            let select = selection(receiver, start);
             let landing = select + self.landing[tile] + message.width.delay();
             let lanes = &mut self.lanes[tile];
             if message.width == Width::Pair {
@@ -273,6 +331,11 @@ impl<'a> Board<'a> {
             }
         }
     }
+}
+
+/// When a receiver selects a message that starts at an event.
+pub(super) fn selection(receiver: &Receiver, start: u32) -> u32 {
+    start.wrapping_add_signed(i32::from(receiver.select))
 }
 
 /// Events of the controls that 64-bit items need at a receiver: format on, pointer, format off, and
@@ -306,7 +369,7 @@ const fn size_above(words: u32) -> usize {
 const _: () = assert!(size_above(TRANSFER_ITEMS_MAX) < SIZES);
 
 /// Both fits, which start at the same candidate.
-fn narrow(fit: Fit, other: Fit) -> Fit {
+pub(super) fn narrow(fit: Fit, other: Fit) -> Fit {
     let mask = fit.mask & other.mask;
     let skip = if other.mask == 0 {
         other.skip.max(BLOCK)

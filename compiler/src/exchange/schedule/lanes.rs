@@ -17,6 +17,9 @@ pub(super) struct Fit {
 pub(super) const BLOCK: u32 = 64;
 
 impl Fit {
+    /// Every candidate.
+    pub(super) const ALL: Self = Self::of(u64::MAX);
+
     const fn of(mask: u64) -> Self {
         Self { mask, skip: BLOCK }
     }

@@ -6,6 +6,7 @@
 //! bytes overlap. Messages are placed one by one at their first legal event. A second order of
 //! placing is tried where the first leaves the busiest endpoint idle for long.
 
+mod delay;
 mod fit;
 mod lanes;
 mod order;
@@ -16,11 +17,12 @@ use rayon::prelude::*;
 use runtime::machine::topology;
 
 use super::encode::Row;
-use super::hazard::{Hazards, earliest, hazards};
+use super::hazard::{Edge, Hazards, earliest, hazards};
 use super::message::{Messages, Pairing, Receiver, Width, can_pair, messages};
 use super::timeline::{Timeline, timelines};
 use super::transfer::{ExchangeContext, Transfer, TransferError, check};
 use crate::options::ExchangeItems;
+pub use delay::{DelayCount, DelayRule, Delays, delays};
 use fit::{Board, EVENTS_MAX};
 use order::{POLICIES, Policy, Totals, place_in_order, ranked};
 pub use replay::{replay, structure};
@@ -76,6 +78,8 @@ pub struct Schedule {
     report: ScheduleReport,
     /// When each message is sent, for exchanges that are alike.
     starts: Vec<u32>,
+    /// The order in which messages were placed.
+    policy: Policy,
     merges: Vec<bool>,
     pairing: Pairing,
 }
@@ -162,6 +166,7 @@ pub(super) fn schedule_as(
                 timelines,
                 report,
                 starts,
+                policy,
                 merges,
                 pairing,
             }));
@@ -259,19 +264,25 @@ impl<'a> Problem<'a> {
         ends.max().unwrap_or(0)
     }
 
+    /// The first event that program order allows a message, given its edges and the starts of all
+    /// messages that it waits for.
+    fn earliest(&self, edges: &[Edge], starts: &[u32]) -> u32 {
+        let landing = |receiver: &Receiver| i64::from(self.landing[usize::from(receiver.tile)]);
+        let waits = edges.iter().map(|edge| {
+            let earlier = starts[edge.earlier as usize];
+            earliest(edge, &self.messages, earlier, landing)
+        });
+        u32::try_from(waits.max().unwrap_or(0).max(0)).unwrap_or(u32::MAX)
+    }
+
     /// Places every message by first fit.
     fn starts(&self, ranked: &[u32]) -> Result<Vec<u32>, ScheduleError> {
         let (messages, hazards) = (&self.messages, &self.hazards);
         let mut starts = vec![0_u32; messages.messages.len()];
         let mut board = Board::new(messages, hazards, &self.landing, self.merges);
-        let landing = |receiver: &Receiver| i64::from(self.landing[usize::from(receiver.tile)]);
         place_in_order(ranked, hazards, |number, edges| {
             let message = &messages.messages[number as usize];
-            let waits = edges.iter().map(|edge| {
-                let earlier = starts[edge.earlier as usize];
-                earliest(edge, messages, earlier, landing)
-            });
-            let from = u32::try_from(waits.max().unwrap_or(0).max(0)).unwrap_or(u32::MAX);
+            let from = self.earliest(edges, &starts);
             let Some(start) = board.first_fit(message, from) else {
                 return Err(ScheduleError::TooLong {
                     tile: TileId::new(message.source),

@@ -55,6 +55,7 @@ pub fn replay(
         timelines,
         report,
         starts: known.starts.clone(),
+        policy: known.policy,
         merges: known.merges.clone(),
         pairing: known.pairing,
     })
