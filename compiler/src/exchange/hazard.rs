@@ -13,6 +13,9 @@ use super::message::{Message, Messages, Receiver, index};
 /// Where an [`Access`] is the read of the message's source.
 const READ: u32 = u32::MAX;
 
+/// Fewest uses that are put in order by a radix sort (`benches/ordering.rs`).
+const RADIX_MIN: usize = 256;
+
 /// One use of a byte range on one tile.
 #[derive(Clone, Copy, Debug)]
 struct Access {
@@ -130,8 +133,13 @@ fn overlaps(accesses: &[Access]) -> bool {
         .iter()
         .map(|access| (access.start, access.end, access.receiver != READ))
         .collect();
-    if !sorted.is_sorted() {
-        sorted.sort_unstable();
+    // Only the starts need to be in order: of two uses that start together, either finds the other.
+    if !sorted.is_sorted_by_key(|it| it.0) {
+        if sorted.len() < RADIX_MIN {
+            sorted.sort_unstable();
+        } else {
+            radsort::sort_by_key(&mut sorted, |it| it.0);
+        }
     }
     let (mut read_end, mut write_end) = (0, 0);
     sorted.into_iter().any(|(start, end, write)| {

@@ -108,8 +108,8 @@ pub struct Problem {
     pub result: Operand,
 }
 
-/// Whether a value lies as a product left it: its own result, what was made of one in place, or what
-/// a repeated block hands on.
+/// Whether a value lies as a product left it: its own result, what was made of one in place, or
+/// what a repeated block hands on.
 fn is_blocked(graph: &Graph, value: ValueId) -> bool {
     let Some(producer) = graph.producer(value) else {
         return graph.value(value).fill().is_none();

@@ -61,8 +61,8 @@ fn every_kernel_and_every_wait_before_one_names_its_layer() {
             assert_eq!(kind == "compute" || next.is_some(), layer.is_some());
             let Some(layer) = layer else { continue };
             if kind == "compute" {
-                // The operation is mlp.0.up, mlp.1.gelu and so on; mlp.*.up in a Repeat, whose first
-                // run is shown.
+                // The operation is mlp.0.up, mlp.1.gelu and so on; mlp.*.up in a Repeat, whose
+                // first run is shown.
                 let part = step.operation.split('.').nth(1);
                 assert_eq!(part.map(|it| it.replace('*', "0")).as_deref(), Some(layer));
             }
