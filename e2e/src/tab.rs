@@ -355,7 +355,8 @@ impl Tab {
         let [x, y, width, height]: [f64; 4] = self
             .eval(&format!(
                 "(() => {{ const it = document.querySelector('{selector}') \
-                 .getBoundingClientRect(); return [it.x + scrollX, it.y + scrollY, it.width, it.height]; }})()"
+                 .getBoundingClientRect(); \
+                 return [it.x + scrollX, it.y + scrollY, it.width, it.height]; }})()"
             ))
             .await;
         let clip = Viewport::builder()

@@ -167,8 +167,8 @@ pub fn spent(
     Ok(found)
 }
 
-/// What the group at position `group` of `groups` spent in `cycles` of `clock`; nothing is told tile
-/// by tile.
+/// What the group at position `group` of `groups` spent in `cycles` of `clock`; nothing is told
+/// tile by tile.
 ///
 /// # Errors
 /// Where a chunk that the cycles touch cannot be decoded.

@@ -108,7 +108,7 @@ const WORKER: &str = r"(async () => {
         return [...number(bytes.length), ...bytes];
     };
     const open = (...source) => [0, ...source];
-    const query = (words) => [10, ...number(words.length), ...words.flat().flatMap(text)];
+    const query = (words) => [11, ...number(words.length), ...words.flat().flatMap(text)];
     const textOf = (bytes) => {
         const end = 1 + bytes.subarray(1).findIndex((it) => it < 128);
         return new TextDecoder().decode(bytes.subarray(end + 1));

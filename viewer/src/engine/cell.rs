@@ -156,7 +156,7 @@ mod tests {
         expect_test::expect![[r#"
             column 2
             tiles Tiles: 4
-            range Cycles: 10 000 – 60 000 (cropped clock)
+            range Cycles: 10 000 – 60 000 (cropped clock)
             compute In compute: 63.2 %, 49 samples
             synchronization In synchronization: 18.9 %, 40 samples
             exchange In exchange: 17.9 %, 40 samples

@@ -1,7 +1,8 @@
 //! What the page and its worker say to each other.
 //!
 //! A message is packed bytes, without names of fields, and beside them the big columns as
-//! transferable buffers. Both ends come from one build, so there is no version. Every answer is sized by the view, never by the profile.
+//! transferable buffers. Both ends come from one build, so there is no version. Every answer is
+//! sized by the view, never by the profile.
 
 use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};
@@ -487,6 +488,19 @@ pub(super) mod clock_name {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A test of the whole system packs these messages in a browser, by hand.
+    #[test]
+    fn variants_keep_their_numbers() {
+        let number = |it: &Request| postcard::to_allocvec(it).unwrap()[0];
+        let url = String::new();
+        assert_eq!(number(&Request::Open(Source::Address { url })), 0);
+        assert_eq!(number(&Request::Query(Vec::new())), 11);
+        let number = |it: &Answer| postcard::to_allocvec(it).unwrap()[0];
+        assert_eq!(number(&Answer::Progress(Progress::default())), 0);
+        assert_eq!(number(&Answer::Converted { bytes: 0 }), 2);
+        assert_eq!(number(&Answer::Query(String::new())), 13);
+    }
 
     #[test]
     fn questions_and_answers_survive_the_way() {

@@ -48,8 +48,9 @@ pub struct StreamCheck {
     at: u64,
     tables: Tables,
     table_bytes: u64,
-    /// What catalogs repeat.
+    /// What catalogs repeat, and their bytes as records.
     catalog: Option<Tables>,
+    catalog_bytes: u64,
     rows: Vec<Row>,
     chunks: Chunks,
     /// Index pages, and where they start.
@@ -172,8 +173,8 @@ impl StreamCheck {
             }
             Some(body::Catalog(_)) => {
                 let tables = self.catalog.get_or_insert_default();
-                self.table_bytes += catalog::apply(&record, tables)?;
-                limit_u64("bytes of tables", TABLE_BYTES_MAX, self.table_bytes)?;
+                self.catalog_bytes += catalog::apply(&record, tables)?;
+                limit_u64("bytes of catalogs", TABLE_BYTES_MAX, self.catalog_bytes)?;
                 None
             }
             _ => {
