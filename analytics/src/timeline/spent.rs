@@ -1,7 +1,8 @@
 //! What a part of tiles × time spent its cycles on: sums over the part of each sample inside.
 //!
 //! Time counts as far as it lies inside. Work counts of samples that lie inside whole: of one that
-//! an edge or the crop cuts nobody knows which part of its work was left.
+//! an edge or the crop cuts nobody knows which part of its work was left. A part one cycle long is an
+//! instant: there, work counts of the samples that hold it, so that they tell how efficient they are.
 
 use std::ops::Range;
 
@@ -22,7 +23,9 @@ pub struct Sums {
     pub cycles: Cycles,
     /// Samples that touch the inside.
     pub samples: u64,
-    /// Cycles of the samples with an estimate that are inside whole.
+    /// Cycles inside of the samples whose work counts and is known.
+    pub covered: Cycles,
+    /// Measured cycles of these samples; at an instant more than are inside.
     pub estimated: Cycles,
     /// Useful work of these samples.
     pub useful: Work,
@@ -43,17 +46,25 @@ impl Sums {
         ratio(self.physical.as_cycles(), self.estimated.get())
     }
 
+    /// Useful work over physical work; `None` without any.
+    #[must_use]
+    pub fn lane_occupancy(&self) -> Option<f64> {
+        let physical = self.physical.as_cycles();
+        (physical > 0.0).then(|| self.useful.as_cycles() / physical)
+    }
+
     /// Cycles with an estimate over all cycles inside; `None` without any.
     #[must_use]
     pub fn coverage(&self) -> Option<f64> {
-        share(self.estimated, self.cycles)
+        share(self.covered, self.cycles)
     }
 
     fn add(&mut self, part: &Part) {
         self.cycles += part.cycles;
         self.samples += 1;
         if let Some((useful, physical)) = part.work {
-            self.estimated += part.cycles;
+            self.covered += part.cycles;
+            self.estimated += part.measured;
             self.useful += useful;
             self.physical += physical;
         }
@@ -221,7 +232,9 @@ pub fn spent_of_group(
 /// The inside of one sample.
 struct Part {
     cycles: Cycles,
-    /// Useful and physical work, where the sample is inside whole and has an estimate.
+    /// Cycles of the whole sample.
+    measured: Cycles,
+    /// Useful and physical work, where it counts and is known.
     work: Option<(Work, Work)>,
 }
 
@@ -229,12 +242,14 @@ impl Part {
     fn of(placed: &Placed, inside: &Range<u64>, step: &StepRow) -> Option<Self> {
         let start = placed.offset.max(inside.start);
         let end = placed.end().min(inside.end);
-        let is_whole = !placed.cut && end.saturating_sub(start) == placed.duration;
+        let is_instant = inside.end - inside.start == 1;
+        let is_whole = is_instant || end.saturating_sub(start) == placed.duration;
         (end > start).then(|| Self {
             cycles: Cycles::new(end - start),
+            measured: Cycles::new(placed.duration),
             work: step
                 .estimate
-                .filter(|_| is_whole)
+                .filter(|_| is_whole && !placed.cut)
                 .map(|it| (it.useful, it.physical)),
         })
     }

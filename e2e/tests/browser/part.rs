@@ -1,5 +1,6 @@
 //! What the part in view was spent on, and the map of the chip.
 
+use analytics::clock::ClockKind;
 use analytics::text;
 use analytics::units::Cycles;
 use e2e::stack::{Stack, demo, expect_output, target_folder};
@@ -66,26 +67,10 @@ async fn the_map_shows_each_tile_and_brushes_the_timeline() {
     let mut viewer = Viewer::landing(&stack.url("/")).await;
     viewer.open_by_drop(&demo().profile).await;
     viewer.press("show-chip").await;
-    let (x, y, width, height): (f64, f64, f64, f64) = viewer
-        .eval(
-            "(() => { const it = document.querySelector('[data-testid=chip-canvas]'); \
-             it.scrollIntoView({ block: 'center' }); const box = it.getBoundingClientRect(); \
-             return [box.x, box.y, box.width, box.height]; })()",
-        )
-        .await;
-    // The grid lies right of 44 and below 16 pixels of labels: 23 rows of 64 tiles.
-    let place = |row: f64, column: f64| {
-        let across = (width - 44.0) / 64.0;
-        let down = (height - 16.0) / 23.0;
-        (
-            x + 44.0 + across * (column + 0.5),
-            y + 16.0 + down * (row + 0.5),
-        )
-    };
     let span = answer["profileSpanCycles"].as_f64().expect("a span");
     for (row, column) in [(0, 0), (5, 17), (22, 63)] {
         let tile = row * 64 + column;
-        let (left, top) = place(f64::from(row), f64::from(column));
+        let (left, top) = place_of(&viewer, tile).await;
         viewer.hover(left, top).await;
         let name = format!("tile {tile}");
         let groups = answer["groups"].as_array().expect("groups");
@@ -98,12 +83,112 @@ async fn the_map_shows_each_tile_and_brushes_the_timeline() {
             ))
             .await;
     }
-    viewer.drag(place(2.0, 30.0), place(4.0, 10.0)).await;
+    let rows = (
+        place_of(&viewer, 2 * 64 + 30).await,
+        place_of(&viewer, 4 * 64 + 10).await,
+    );
+    viewer.drag(rows.0, rows.1).await;
     viewer.settled().await;
     viewer.wait("location.hash.includes('tiles=128-319')").await;
     viewer.press("all-tiles").await;
     viewer.wait("!location.hash.includes('tiles=')").await;
     viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_follows_the_pointer_and_the_selection() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.open_by_drop(&demo().profile).await;
+    viewer.press("show-chip").await;
+    let whole = viewer.text("map-cycles").await;
+    assert!(whole.starts_with("cycles 0 – "), "{whole}");
+    viewer.choose("over", "cursor").await;
+    assert_eq!(
+        viewer.text("map-cycles").await,
+        whole,
+        "nothing was pointed at"
+    );
+    let (x, y, width, height) = viewer.canvas().await;
+    viewer.hover(x + width * 0.6, y + height * 0.5).await;
+    viewer
+        .wait("document.querySelector('[data-testid=map-cycles]').innerText.startsWith('cycle ')")
+        .await;
+    viewer.settled().await;
+    let said = viewer.text("map-cycles").await;
+    let cycle: String = said.chars().filter(char::is_ascii_digit).collect();
+    let computing = tiles_that_compute(&cycle);
+    assert!(!computing.is_empty(), "the demo computes at cycle {cycle}");
+    for tile in [0_u32, 700, 1_471] {
+        let (left, top) = place_of(&viewer, tile).await;
+        viewer.hover(left, top).await;
+        let share = text::percent(Some(if computing.contains(&tile) { 1.0 } else { 0.0 }));
+        viewer
+            .wait(&format!(
+                "document.querySelector('[data-testid=pointed]')?.innerText === \
+                 'tile {tile}: {share}'"
+            ))
+            .await;
+    }
+    assert_eq!(viewer.text("map-cycles").await, said, "the cycle stays");
+
+    viewer.choose("over", "selection").await;
+    let (x, y, width, _) = viewer.canvas().await;
+    let at = |part: f64| (x + 44.0 + (width - 44.0) * part, y + 12.0);
+    viewer.drag(at(0.25), at(0.6)).await;
+    viewer.wait("location.hash.includes('sel=')").await;
+    viewer.settled().await;
+    let range = viewer.text("selection-range").await;
+    let said = viewer.text("map-cycles").await;
+    let said = said.strip_prefix("cycles ").expect("a range");
+    assert!(
+        range.starts_with(said),
+        "{said} is not the start of {range}"
+    );
+    let address = viewer.address().await;
+    assert!(address.contains("over=selection"), "{address}");
+    viewer.assert_quiet().await;
+}
+
+/// Physical ids of the tiles that compute in a cycle of the page's usual clock.
+fn tiles_that_compute(cycle: &str) -> Vec<u32> {
+    let profile = demo().profile.to_str().expect("a plain path");
+    let clock = ClockKind::default().name();
+    let words = [
+        "profile-query",
+        profile,
+        "--group-by",
+        "tile",
+        "--kind",
+        "compute",
+        "--clock",
+        clock,
+        "--at-offset",
+        cycle,
+        "--limit",
+        "0",
+        "--json",
+    ];
+    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it prints JSON");
+    let groups = answer["groups"].as_array().expect("groups");
+    let id = |it: &Value| it["name"].as_str()?.strip_prefix("tile ")?.parse().ok();
+    groups.iter().filter_map(id).collect()
+}
+
+/// The middle of a tile on the map; its grid lies right of 44 and below 16 pixels of labels.
+async fn place_of(viewer: &Viewer, tile: u32) -> (f64, f64) {
+    let (x, y, width, height): (f64, f64, f64, f64) = viewer
+        .eval(
+            "(() => { const it = document.querySelector('[data-testid=chip-canvas]'); \
+             it.scrollIntoView({ block: 'center' }); const box = it.getBoundingClientRect(); \
+             return [box.x, box.y, box.width, box.height]; })()",
+        )
+        .await;
+    let (row, column) = (f64::from(tile / 64), f64::from(tile % 64));
+    (
+        x + 44.0 + (width - 44.0) / 64.0 * (column + 0.5),
+        y + 16.0 + (height - 16.0) / 23.0 * (row + 0.5),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use analytics::text;
 use analytics::units::Cycles;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::table::Cell;
 
@@ -106,14 +106,8 @@ impl List {
         let heads = self.columns.iter().map(|it| field(&it.id));
         line(&mut text, heads);
         for &at in order {
-            let values = self.rows[at].cells.iter().map(|cell| {
-                match serde_json::from_str::<Value>(&cell.raw) {
-                    Ok(Value::String(text)) => field(&text),
-                    Ok(Value::Null) | Err(_) => String::new(),
-                    Ok(other) => other.to_string(),
-                }
-            });
-            line(&mut text, values);
+            let values = self.rows[at].cells.iter();
+            line(&mut text, values.map(|it| field(&plain(&it.raw))));
         }
         text
     }
@@ -125,6 +119,20 @@ pub(crate) fn number(raw: &str) -> Option<f64> {
     serde_json::from_str(raw).ok()
 }
 
+/// A JSON value without quotes; nothing for `null`.
+fn plain(raw: &str) -> String {
+    match raw {
+        "null" => String::new(),
+        text if text.starts_with('"') => serde_json::from_str(text).unwrap_or_default(),
+        number => number.to_owned(),
+    }
+}
+
+/// The JSON text of a value.
+fn raw<T: Serialize>(value: T) -> String {
+    serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned())
+}
+
 /// A row as a JSON object, in the order of its columns.
 struct Object<'a>(&'a [ListColumn], &'a ListRow);
 
@@ -132,8 +140,10 @@ impl Serialize for Object<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let pairs = self.0.iter().zip(&self.1.cells);
         serializer.collect_map(pairs.map(|(column, cell)| {
-            let value: Value = serde_json::from_str(&cell.raw).unwrap_or(Value::Null);
-            (&column.id, value)
+            (
+                &column.id,
+                serde_json::from_str::<&RawValue>(&cell.raw).ok(),
+            )
         }))
     }
 }
@@ -157,7 +167,7 @@ impl Cell {
     pub(crate) fn name(name: &str) -> Self {
         Self {
             text: name.to_owned(),
-            raw: Value::from(name).to_string(),
+            raw: raw(name),
         }
     }
 
@@ -186,7 +196,7 @@ impl Cell {
     pub(crate) fn share(share: Option<f64>) -> Self {
         Self {
             text: text::percent(share),
-            raw: Value::from(share).to_string(),
+            raw: raw(share),
         }
     }
 
@@ -197,7 +207,7 @@ impl Cell {
                 || text::UNAVAILABLE.to_owned(),
                 |it| text::decimal(it, decimals),
             ),
-            raw: Value::from(value).to_string(),
+            raw: raw(value),
         }
     }
 

@@ -132,6 +132,9 @@ fn figure(spent: &Spent, tile: &TileSpent, metric: Metric) -> Option<f64> {
     match metric {
         Metric::Compute => spent.share_of_tile(tile.compute.cycles),
         Metric::Efficiency => tile.compute.useful_efficiency(),
+        Metric::Work => tile.compute.work_cycle_fraction(),
+        Metric::Occupancy => tile.compute.lane_occupancy(),
+        Metric::Coverage => tile.compute.coverage(),
         Metric::Exchange => of_kind(CellKind::Exchange),
         Metric::Waiting => of_kind(CellKind::Synchronization),
         Metric::Idle => of_kind(CellKind::Idle),

@@ -3,11 +3,13 @@
 //! The values are taken from the very JSON that `profile-query` prints and the texts come from the
 //! formatting that it shares, so the table and the command line cannot disagree.
 
+use std::collections::BTreeMap;
+
 use analytics::aggregate::Measures;
 use analytics::query::{Filter, GroupBy, GroupKey, Query, QueryResult};
 use analytics::{report, text};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::protocol::TableAsked;
 use crate::browser::quoted;
@@ -177,11 +179,25 @@ pub(crate) fn to_command(asked: &TableAsked, file: &str) -> String {
     )
 }
 
+/// Figures of a group by their names in JSON.
+type Figures<'a> = BTreeMap<&'a str, &'a RawValue>;
+
+/// What is shown of a printed answer.
+#[derive(Default, Deserialize)]
+struct Printed<'a> {
+    #[serde(borrow)]
+    groups: Vec<Figures<'a>>,
+    #[serde(borrow)]
+    totals: Figures<'a>,
+}
+
 /// Rows of a query's answer.
 pub(crate) fn rows(result: &QueryResult) -> TableAnswer {
-    let json: Value = serde_json::from_str(&report::query_json(result)).unwrap_or(Value::Null);
+    let json = report::query_json(result);
+    let json: Printed<'_> = serde_json::from_str(&json).unwrap_or_default();
+    let nothing = Figures::new();
     let rows = result.groups.iter().enumerate().map(|(index, group)| {
-        let values = &json["groups"][index];
+        let values = json.groups.get(index).unwrap_or(&nothing);
         let kernel = match (&group.key, &result.group_by) {
             (GroupKey::Kernel(kernel), GroupBy::Kernel) if !kernel.is_empty() => {
                 Some(kernel.clone())
@@ -199,7 +215,7 @@ pub(crate) fn rows(result: &QueryResult) -> TableAnswer {
         total: Some(Row {
             name: "All".to_owned(),
             kernel: None,
-            cells: cells("All", &result.totals, &json["totals"]),
+            cells: cells("All", &result.totals, &json.totals),
         }),
         warnings: result.warnings.clone(),
         is_from_file: false,
@@ -244,12 +260,12 @@ pub(crate) fn rows_from_file(result: &QueryResult) -> TableAnswer {
     table
 }
 
-fn cells(name: &str, measures: &Measures, values: &Value) -> Vec<Cell> {
+fn cells(name: &str, measures: &Measures, values: &Figures<'_>) -> Vec<Cell> {
     let cell = |column: &Column| {
-        let text = figure(column.id, name, measures);
+        let raw = values.get(column.id).map_or("null", |it| it.get());
         Cell {
-            text,
-            raw: values[column.id].to_string(),
+            text: figure(column.id, name, measures),
+            raw: raw.to_owned(),
         }
     };
     COLUMNS.iter().map(cell).collect()

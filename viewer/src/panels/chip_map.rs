@@ -1,7 +1,9 @@
-//! The chip as a map: a figure of each tile over the cycles in view, brushed into the timeline.
+//! The chip as a map: a figure of each tile over the cycles in view, those of the selection or the
+//! one under the pointer, brushed into the timeline.
 
 use std::sync::Arc;
 
+use analytics::text;
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
@@ -10,7 +12,8 @@ use super::spent::keep_spent;
 use crate::engine::spent::SpentAsked;
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
-use crate::state::view::Metric;
+use crate::state::panels::Over;
+use crate::state::view::{Metric, Span};
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::Size;
@@ -22,14 +25,18 @@ use crate::timeline::stage::{follow_size, keep_painted};
 #[component]
 pub(crate) fn ChipMap() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let state = keep_spent(move |viewport| SpentAsked {
-        clock: app.view.with(|view| view.clock),
-        from: viewport.span.from,
-        to: viewport.span.to,
-        tile_from: 0,
-        tile_to: viewport.tile_count,
-        focus: derived.ink.with(|ink| ink.focus()),
-        metric: app.view.with(|view| view.metric),
+    let over = cycles_over();
+    let state = keep_spent(move |viewport| {
+        let span = over.get().unwrap_or(viewport.span);
+        SpentAsked {
+            clock: app.view.with(|view| view.clock),
+            from: span.from,
+            to: span.to,
+            tile_from: 0,
+            tile_to: viewport.tile_count,
+            focus: derived.ink.with(|ink| ink.focus()),
+            metric: app.view.with(|view| view.metric),
+        }
     });
     let pointed = RwSignal::new(None::<u32>);
     view! {
@@ -38,6 +45,22 @@ pub(crate) fn ChipMap() -> impl IntoView {
             <Grid pointed/>
         </section>
     }
+}
+
+/// The cycles that the map is about; `None` is those in view.
+fn cycles_over() -> Memo<Option<Span>> {
+    let (app, derived) = (use_app(), use_derived());
+    let choice = Memo::new(move |_| app.view.with(|view| view.panels.over));
+    // The way to the map leads off the timeline: the last cycle stays.
+    let cursor = Memo::new(move |last: Option<&Option<u64>>| match choice.get() {
+        Over::Cursor => app.cursor.get().or_else(|| last.copied().flatten()),
+        Over::View | Over::Selection => None,
+    });
+    Memo::new(move |_| match choice.get() {
+        Over::View => None,
+        Over::Selection => derived.selected.with(|it| it.as_ref().map(|it| it.span)),
+        Over::Cursor => cursor.get().map(|from| Span { from, to: from + 1 }),
+    })
 }
 
 #[component]
@@ -51,6 +74,11 @@ fn MapControls(
         app.change_view(|view| view.metric = metric);
     };
     let is = move |metric| move || app.view.with(|view| view.metric == metric);
+    let choose_over = move |event| {
+        let over = Over::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.panels.over = over);
+    };
+    let is_over = move |over| move || app.view.with(|view| view.panels.over == over);
     let said = move || {
         let Some(tile) = pointed.get() else {
             return "drag over rows to bring them into the timeline".to_owned();
@@ -59,11 +87,29 @@ fn MapControls(
             let tiles = &it.as_ref()?.tiles;
             tiles.iter().find(|it| it.tile == tile)?.share
         });
-        format!("tile {tile}: {}", analytics::text::percent(share))
+        format!("tile {tile}: {}", text::percent(share))
+    };
+    let cycles = move || {
+        let asked = app.spent.with(|it| it.as_ref().map(|it| it.asked))?;
+        Some(match asked.to - asked.from {
+            1 => format!("cycle {}", text::count(asked.from)),
+            _ => format!(
+                "cycles {} – {}",
+                text::count(asked.from),
+                text::count(asked.to)
+            ),
+        })
     };
     view! {
         <div class="controls">
-            <h2>"The chip, over the cycles in view"</h2>
+            <h2>"The chip"</h2>
+            <label class="choice">"Over"
+                <select data-testid="over" on:change=choose_over>
+                    {Over::ALL.map(|it| view! {
+                        <option value=it.name() prop:selected=is_over(it)>{it.meaning()}</option>
+                    }).collect_view()}
+                </select>
+            </label>
             <label class="choice">"Figure"
                 <select data-testid="metric" on:change=choose>
                     {Metric::ALL.map(|it| view! {
@@ -74,6 +120,7 @@ fn MapControls(
             <button type="button" data-testid="all-tiles"
                 disabled=move || app.view.with(|view| view.tiles.is_none())
                 on:click=move |_| app.change_view(|view| view.tiles = None)>"All tiles"</button>
+            <output class="range" data-testid="map-cycles">{cycles}</output>
             <output class="range" data-testid="pointed">{said}</output>
         </div>
     }

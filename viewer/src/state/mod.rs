@@ -5,6 +5,7 @@
 pub(crate) mod actions;
 pub(crate) mod answers;
 pub(crate) mod beside;
+pub(crate) mod chip_choice;
 pub(crate) mod derived;
 pub(crate) mod history;
 pub(crate) mod listed;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::chip_choice::Over;
 use super::url::{decoded, encoded};
 use super::view::Sort;
 
@@ -121,6 +122,8 @@ const ALL_FIGURES: &str = "all";
 pub(crate) struct PanelState {
     /// Order of the panel's table; `None` is the order that it comes in.
     pub(crate) order: Option<Sort>,
+    /// The cycles of the map of the chip.
+    pub(crate) over: Over,
     /// The chart of the plots.
     pub(crate) plot: Plot,
     /// What a row of the comparison stands for.
@@ -143,6 +146,7 @@ impl PanelState {
         let text = || Some(decoded(value)).filter(|it| !it.is_empty());
         match key {
             "order" => self.order = text().map(|it| Sort::parse(&it)),
+            "over" => self.over = Over::from_name(value).unwrap_or_default(),
             "plot" => self.plot = Plot::from_name(value).unwrap_or_default(),
             "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
             "compare" => self.compare = text(),
@@ -160,6 +164,9 @@ impl PanelState {
         let mut pairs = Vec::new();
         if let Some(order) = &self.order {
             pairs.push(("order", encoded(&order.to_string())));
+        }
+        if self.over != Over::default() {
+            pairs.push(("over", self.over.name().to_owned()));
         }
         if self.plot != Plot::default() {
             pairs.push(("plot", self.plot.name().to_owned()));
@@ -194,6 +201,7 @@ mod tests {
     fn a_link_restores_what_the_panels_show() {
         let state = PanelState {
             order: Some(Sort::parse("waiting.asc")),
+            over: Over::Cursor,
             plot: Plot::Roofline,
             pairs: Pairs::Phase,
             compare: Some("/a/b c&d".to_owned()),

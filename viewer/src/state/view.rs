@@ -9,6 +9,7 @@ use analytics::profile::SampleKind;
 use analytics::query::GroupBy;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use super::chip_choice::Metric;
 use super::panels::PanelState;
 pub(crate) use super::row_choice::Rows;
 use super::trail::Stay;
@@ -354,60 +355,6 @@ impl Lower {
     }
 
     /// The choice with this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-}
-
-/// The figure that the map of the chip shows of each tile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Metric {
-    /// Share of compute, or of the kernel in focus.
-    #[default]
-    Compute,
-    /// Useful work over measured time of compute, or of the kernel in focus.
-    Efficiency,
-    /// Share of exchange.
-    Exchange,
-    /// Share of synchronization.
-    Waiting,
-    /// Share of idle.
-    Idle,
-}
-
-impl Metric {
-    /// All figures, in the order of the menu.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Compute,
-        Self::Efficiency,
-        Self::Exchange,
-        Self::Waiting,
-        Self::Idle,
-    ];
-
-    /// The name in links.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Compute => "compute",
-            Self::Efficiency => "efficiency",
-            Self::Exchange => "exchange",
-            Self::Waiting => "waiting",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// What the menu says.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::Compute => "compute, or the kernel in focus",
-            Self::Efficiency => "useful efficiency U/D",
-            Self::Exchange => "exchange",
-            Self::Waiting => "waiting at barriers",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// The figure with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
