@@ -3,10 +3,11 @@
 use std::io::stderr;
 use std::sync::OnceLock;
 
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layered, SubscriberExt as _};
 use tracing_subscriber::reload::{Handle, Layer as Reload};
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
+use tracing_subscriber::{Layer, Registry, fmt};
 
 type Lines = Box<dyn Layer<Registry> + Send + Sync>;
 /// What the filter is put upon.
@@ -14,7 +15,7 @@ type Unfiltered = Layered<Reload<Lines, Registry>, Registry>;
 
 /// Both can be changed. The filter is one of all lines: the filter of a single layer would be lost
 /// with the layer that is replaced.
-static LOG: OnceLock<(Handle<Lines, Registry>, Handle<EnvFilter, Unfiltered>)> = OnceLock::new();
+static LOG: OnceLock<(Handle<Lines, Registry>, Handle<Targets, Unfiltered>)> = OnceLock::new();
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -49,8 +50,13 @@ pub fn set(level: &str, format: LogFormat) {
     }
 }
 
-fn filter(level: &str) -> EnvFilter {
-    EnvFilter::try_from_env("IPU_LOG").unwrap_or_else(|_| EnvFilter::new(level))
+/// What `IPU_LOG` says, as `warn` or `info,server=debug`; else `level`.
+fn filter(level: &str) -> Targets {
+    let asked = std::env::var("IPU_LOG").ok();
+    asked
+        .and_then(|it| it.parse().ok())
+        .or_else(|| level.parse().ok())
+        .unwrap_or_default()
 }
 
 fn lines(format: LogFormat) -> Lines {
