@@ -1,8 +1,10 @@
 //! Shares of the kinds over time, for the strip above a timeline.
 
+use std::ops::Range;
+
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
-use crate::profile::{ChunkScratch, ProfileReport};
+use crate::profile::{ChunkScratch, ProfileReport, TileEntry};
 use crate::timeline::CellKind;
 
 /// Tile-cycles of each kind in each column of the whole run.
@@ -71,16 +73,31 @@ impl Strip {
             report.decode_chunk(index, &mut scratch)?;
             for span in &scratch.spans {
                 let tile = &report.tiles()[span.tile as usize];
-                let mut column = 0;
-                for at in span.samples.start as usize..span.samples.end as usize {
-                    let placed = frame.place(tile, scratch.start[at], scratch.duration[at]);
-                    let Some(placed) = placed else { continue };
-                    let kind = usize::from(kinds[scratch.step[at] as usize]);
-                    column = self.add(column, kind, placed.offset, placed.end());
-                }
+                let samples = span.samples.start as usize..span.samples.end as usize;
+                self.add_samples(frame, tile, &kinds, &scratch, samples);
             }
         }
         Ok(())
+    }
+
+    /// Adds consecutive samples of a tile. A call of its own: browsers optimise a function when it
+    /// is entered again, not while it runs.
+    #[inline(never)]
+    fn add_samples(
+        &mut self,
+        frame: Frame,
+        tile: &TileEntry,
+        kinds: &[u8],
+        scratch: &ChunkScratch,
+        samples: Range<usize>,
+    ) {
+        let mut column = 0;
+        for at in samples {
+            let placed = frame.place(tile, scratch.start[at], scratch.duration[at]);
+            let Some(placed) = placed else { continue };
+            let kind = usize::from(kinds[scratch.step[at] as usize]);
+            column = self.add(column, kind, placed.offset, placed.end());
+        }
     }
 
     /// Adds `start..end` and returns the column of its end, where the tile's next sample is looked

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::cells::{Cell, Grid, RowCells};
-use super::gather::for_each_tile;
+use super::gather::{TileSamples, for_each_tile};
 use super::needed::pages_needed;
 use super::overview::overview_raster;
 use super::slots::{CellChoice, NO_EFFICIENCY, Slots};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
-use crate::profile::{ProfileReport, SampleKind};
+use crate::profile::{ProfileReport, SampleKind, TileEntry};
 
 /// What part of the device is looked at, and at which resolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -259,11 +259,12 @@ impl Area {
             tiles,
             self.cycles.clone(),
             |tile, samples| {
-                let entry = &report.tiles()[tile as usize];
-                row_cells.add_tile(samples.iter().filter_map(|(start, duration, step)| {
-                    let placed = self.frame.place(entry, start, duration)?;
-                    Some((placed, step))
-                }));
+                add_tile(
+                    &mut row_cells,
+                    self.frame,
+                    &report.tiles()[tile as usize],
+                    samples,
+                );
                 if tile + 1 == self.tiles_of(row).end {
                     let at = (row - rows.start) as usize * columns;
                     row_cells.finish(&mut cells[at..at + columns]);
@@ -272,4 +273,14 @@ impl Area {
             },
         )
     }
+}
+
+/// Adds a tile to its row. A call of its own: browsers optimise a function when it is entered again,
+/// not while it runs.
+#[inline(never)]
+fn add_tile(cells: &mut RowCells<'_>, frame: Frame, tile: &TileEntry, samples: &TileSamples) {
+    cells.add_tile(samples.iter().filter_map(|(start, duration, step)| {
+        let placed = frame.place(tile, start, duration)?;
+        Some((placed, step))
+    }));
 }

@@ -1,5 +1,6 @@
 //! What samples count for in a cell: steps in, numbered slots out.
 
+use super::cells::quotient;
 use super::raster::CellKind;
 use crate::clock::Placed;
 use crate::order;
@@ -131,8 +132,8 @@ fn level(useful: Option<u64>, placed: &Placed) -> u8 {
         return NO_EFFICIENCY;
     };
     let whole = u128::from(placed.duration) * 256;
-    let parts = (u128::from(useful) * u128::from(FULL_EFFICIENCY) + whole / 2).checked_div(whole);
-    u8::try_from(parts.unwrap_or(0))
+    let parts = u128::from(useful) * u128::from(FULL_EFFICIENCY) + whole / 2;
+    u8::try_from(quotient(parts, whole))
         .unwrap_or(u8::MAX)
         .min(NO_EFFICIENCY - 1)
 }

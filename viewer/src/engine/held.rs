@@ -23,6 +23,8 @@ const KEPT_MAX: u64 = 96 * 1024 * 1024;
 
 /// Milliseconds of work from which on cells are kept.
 const DEAR: u32 = 20;
+/// Samples of a profile from which on the first answers about all of them keep the page waiting.
+const MANY: u64 = 200_000;
 /// Cells that are kept: eight bytes a device pixel of the timeline each.
 const RASTERS_MAX: usize = 4;
 
@@ -48,6 +50,8 @@ pub(crate) struct Held {
     pub(crate) reads_all: Cell<bool>,
     /// Whether a task is reading.
     pub(crate) is_reading: Cell<bool>,
+    /// How far the first picture is.
+    pub(crate) picture: Cell<Picture>,
     waiting: RefCell<Vec<Waiting>>,
     /// Pages in the order they came, while not everything is to be read.
     order: RefCell<VecDeque<ByteRange>>,
@@ -55,7 +59,18 @@ pub(crate) struct Held {
     rasters: RefCell<VecDeque<RasterAnswer>>,
 }
 
-/// A question whose samples are not all here.
+/// How far the first picture of a profile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Picture {
+    /// Nobody asked for it.
+    Unasked,
+    /// It was asked for.
+    Asked,
+    /// It was given of all samples.
+    Exact,
+}
+
+/// A question whose exact answer comes later.
 pub(crate) struct Waiting {
     /// Its number.
     pub(crate) id: u64,
@@ -81,6 +96,7 @@ impl Held {
             bytes: 0,
             reads_all: Cell::new(false),
             is_reading: Cell::new(false),
+            picture: Cell::new(Picture::Unasked),
             waiting: RefCell::default(),
             order: RefCell::default(),
             rasters: RefCell::default(),
@@ -179,10 +195,30 @@ impl Held {
         }
     }
 
-    /// Takes away the questions that wait for nothing more, in the order they were asked.
-    pub(crate) fn ripe(&self) -> Vec<Waiting> {
+    /// Whether a question is one of the first about many samples: the exact answer would keep those
+    /// after it waiting, so an early one goes ahead.
+    pub(crate) fn comes_later(&self, request: &Request) -> bool {
+        let is_one = match request {
+            Request::Raster(_) => {
+                self.picture.set(self.picture.get().max(Picture::Asked));
+                true
+            }
+            Request::Table(_) | Request::Strip(_) => true,
+            _ => false,
+        };
+        is_one && self.picture.get() != Picture::Exact && self.report.borrow().sample_count() > MANY
+    }
+
+    /// Takes away a question that waits for nothing more: a picture before all others, else the one
+    /// that was asked first.
+    pub(crate) fn ripest(&self) -> Option<Waiting> {
         let report = self.report.borrow();
-        self.take_waiting(|it| Needs::of(&it.request).missing(&report).is_empty())
+        let mut waiting = self.waiting.borrow_mut();
+        let is_ripe = |it: &Waiting| Needs::of(&it.request).missing(&report).is_empty();
+        let is_picture = |it: &Waiting| matches!(it.request, Request::Raster(_)) && is_ripe(it);
+        let at = waiting.iter().position(is_picture);
+        let at = at.or_else(|| waiting.iter().position(is_ripe))?;
+        Some(waiting.remove(at))
     }
 
     /// Takes away the questions that wait for reading, which will not go on. Those with an early

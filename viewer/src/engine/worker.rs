@@ -10,6 +10,7 @@ use std::rc::Rc;
 use analytics::format::{ByteRange, FileKind, OpenMode, sniff};
 use analytics::memory::PackageMap;
 use analytics::profile::ProfileReport;
+use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -20,7 +21,7 @@ use super::answer;
 use super::cause::{Cause, Failure};
 use super::convert;
 use super::envelope::{self, Packed};
-use super::held::{Held, Shared, Waiting};
+use super::held::{Held, Picture, Shared, Waiting};
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
 use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
@@ -31,6 +32,8 @@ use crate::timeline::viewport::rounded;
 
 /// Files up to this size are read whole before they are shown: one read costs more than the bytes.
 const SMALL: u64 = 2 * 1024 * 1024;
+/// Milliseconds that the first exact table leaves the page for asking for a picture.
+const PICTURE_WAIT: u32 = 250;
 /// Longest file of an address that is read whole without being asked.
 const ADDRESS_MAX: u64 = 32 * 1024 * 1024;
 
@@ -110,10 +113,13 @@ impl Worker {
     /// Answers at once where the samples are here; else says what is known and reads them.
     fn answer(self: Rc<Self>, id: u64, request: Request, held: Shared) {
         let missing = held.missing(&request);
-        if missing.is_empty() {
+        if missing.is_empty() && !held.comes_later(&request) {
             return self.send(id, &self.exact(&held, request));
         }
         let early = answer::early(&held.report.borrow(), &request);
+        if missing.is_empty() && early.is_none() {
+            return self.send(id, &self.exact(&held, request));
+        }
         let is_small = needs::is_small(&request, &missing);
         let has_early = early.is_some();
         if let Some(early) = early {
@@ -127,7 +133,29 @@ impl Worker {
             has_early,
             drives: !has_early || is_small,
         });
-        self.feed(held);
+        if missing.is_empty() {
+            spawn_local(self.answer_later(held));
+        } else {
+            self.feed(held);
+        }
+    }
+
+    /// Gives the exact answers to the first questions. Until the picture is asked for, it is waited
+    /// for: to lay itself out takes the page longer than to ask for the table.
+    async fn answer_later(self: Rc<Self>, held: Shared) {
+        let is_asked = held.picture.get() != Picture::Unasked;
+        TimeoutFuture::new(if is_asked { 0 } else { PICTURE_WAIT }).await;
+        self.answer_ripe(&held).await;
+    }
+
+    /// Answers what waits for nothing more, and lets other questions in between.
+    async fn answer_ripe(&self, held: &Held) {
+        while *self.newest.borrow() == held.id
+            && let Some(ripe) = held.ripest()
+        {
+            self.send(ripe.id, &self.exact(held, ripe.request));
+            TimeoutFuture::new(0).await;
+        }
     }
 
     fn send(&self, id: u64, answer: &Answer) {
@@ -234,6 +262,7 @@ impl Worker {
             let cost = rounded(js_sys::Date::now() - start);
             raster.cost = u32::try_from(cost).unwrap_or(u32::MAX);
             held.keep_raster(raster);
+            held.picture.set(Picture::Exact);
         }
         answer
     }
@@ -356,9 +385,7 @@ impl Worker {
             } else if !progress.is_whole() {
                 self.send(held.id, &Answer::Progress(progress));
             }
-            for ripe in held.ripe() {
-                self.send(ripe.id, &self.exact(held, ripe.request));
-            }
+            self.answer_ripe(held).await;
         }
         self.send(held.id, &Answer::Progress(held.progress()));
     }
