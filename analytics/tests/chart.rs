@@ -2,10 +2,12 @@
 
 mod support;
 
-use analytics::chart::{Theme, duration_histogram, phase_waterfall, tile_map};
+use analytics::chart::{
+    Theme, cumulative_work, duration_histogram, phase_waterfall, roofline, tile_map,
+};
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{Filter, GroupBy, Query, SortKey, histogram, query};
+use analytics::query::{Filter, GroupBy, Query, SortKey, cumulative, histogram, query};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters_svg::SVGBackend;
@@ -123,6 +125,75 @@ fn phases_lie_below_each_other_in_time_order() {
         [(170, 36, 400), (170, 36, 400), (570, 52, 80), (570, 52, 80)]
     );
     assert!(svg.contains("2 of 2 phases"), "{svg}");
+}
+
+/// Numbers of an attribute of every element with this tag.
+fn attributes(svg: &str, tag: &str, name: &str) -> Vec<i32> {
+    let lines = svg.lines().filter(|line| line.starts_with(tag));
+    let value = |line: &str| {
+        let (_, rest) = line.split_once(&format!(" {name}=\"")).expect("it has one");
+        let text = rest.split('"').next().expect("it ends");
+        text.parse().expect("whole pixels")
+    };
+    lines.map(value).collect()
+}
+
+/// Two kernels of one tile: `wide` useful for 30 of 40 issue-cycles in 80 cycles, `thin` for 5 of
+/// 20 in 20; and 20 cycles without an estimate.
+fn estimated() -> ProfileReport {
+    let mut steps = ["wide", "thin", "dark"].map(|it| step(SampleKind::Compute, it, 0, 0));
+    steps[0].estimate = support::estimate(30, 40);
+    steps[1].estimate = support::estimate(5, 20);
+    let samples = [(0, 0, 0, 80), (0, 1, 80, 100), (0, 2, 100, 120)];
+    support::profile(steps.to_vec(), &samples).report()
+}
+
+#[test]
+fn points_of_the_roofline_lie_at_occupancy_and_efficiency() {
+    let question = Query {
+        clock: ClockKind::Shared,
+        limit: 0,
+        ..Query::default()
+    };
+    let result = query(&estimated(), &question).expect("it has an answer");
+    // 400 by 400 pixels for shares from 0 to 1, right of 56 and above 436.
+    let svg = drawn((480, 488), |area| {
+        roofline(area, &result, &Theme::LIGHT).expect("draws");
+    });
+    let points = |name| attributes(&svg, "<circle", name);
+    assert_eq!(points("cx"), [56 + 300, 56 + 100], "U/P of 75 % and 25 %");
+    assert_eq!(
+        points("cy"),
+        [436 - 150, 436 - 100],
+        "U/D of 37.5 % and 25 %"
+    );
+    assert_eq!(points("r"), [18, 9], "areas as 80 to 20 cycles");
+    assert!(
+        svg.contains("2 of 3 groups by kernel have an estimate"),
+        "{svg}"
+    );
+}
+
+#[test]
+fn lines_of_work_end_at_their_shares_of_all_cycles() {
+    let found =
+        cumulative(&estimated(), &Filter::default(), ClockKind::Shared, 6).expect("decodes");
+    // 400 by 200 pixels for 120 cycles of one tile, right of 16 and above 236.
+    let svg = drawn((626, 280), |area| {
+        cumulative_work(area, &found, &Theme::LIGHT).expect("draws");
+    });
+    let lines = svg.lines().filter(|line| line.starts_with("<polyline"));
+    let last = |line: &str| {
+        let (_, rest) = line.split_once(" points=\"").expect("a line has points");
+        let points = rest.split('"').next().expect("it ends").trim();
+        points.rsplit(' ').next().expect("a point").to_owned()
+    };
+    let ends: Vec<String> = lines.map(last).collect();
+    // Measured 120 of 120, physical 60, useful 35.
+    assert_eq!(ends, ["416,36", "416,136", "416,178"]);
+    for said in ["measured D: 100", "physical P: 50", "useful U: 29.2"] {
+        assert!(svg.contains(said), "{said} in {svg}");
+    }
 }
 
 #[test]

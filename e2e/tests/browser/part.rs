@@ -83,6 +83,44 @@ async fn the_map_shows_each_tile_and_brushes_the_timeline() {
             ))
             .await;
     }
+    for (metric, figure) in [
+        ("efficiency", "usefulUtilization"),
+        ("work", "workCycleFraction"),
+        ("occupancy", "workLaneOccupancy"),
+        ("coverage", "coverage"),
+    ] {
+        viewer.choose("metric", metric).await;
+        let group = &answer["groups"][0];
+        let name = group["name"].as_str().expect("a name");
+        let tile = name.strip_prefix("tile ").and_then(|it| it.parse().ok());
+        let (left, top) = place_of(&viewer, tile.expect("a tile")).await;
+        viewer.hover(left, top).await;
+        let expected = format!("{name}: {}", text::percent(group[figure].as_f64()));
+        viewer
+            .wait(&format!(
+                "document.querySelector('[data-testid=pointed]')?.innerText === '{expected}'"
+            ))
+            .await;
+    }
+    let whole = viewer.text("map-cycles").await;
+    viewer.press("zoom-in").await;
+    assert_ne!(
+        viewer.text("map-cycles").await,
+        whole,
+        "the map follows the timeline"
+    );
+    assert!(viewer.text("map-scale").await.contains("100 %"));
+    viewer.choose("rows", "cohort").await;
+    let tiles = (
+        place_of(&viewer, 2 * 64 + 20).await,
+        place_of(&viewer, 2 * 64 + 10).await,
+    );
+    viewer.drag(tiles.0, tiles.1).await;
+    viewer.settled().await;
+    viewer.wait("location.hash.includes('tiles=138-148')").await;
+    viewer
+        .wait("document.querySelector('[data-testid=timeline]').dataset.rows === 'tile'")
+        .await;
     let rows = (
         place_of(&viewer, 2 * 64 + 30).await,
         place_of(&viewer, 4 * 64 + 10).await,

@@ -8,12 +8,13 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
+use super::legend::{Swatches, levels};
 use super::spent::keep_spent;
 use crate::engine::spent::SpentAsked;
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::panels::Over;
-use crate::state::view::{Metric, Span};
+use crate::state::view::{Metric, Span, ViewState};
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::Size;
@@ -39,10 +40,12 @@ pub(crate) fn ChipMap() -> impl IntoView {
         }
     });
     let pointed = RwSignal::new(None::<u32>);
+    let scale_of_map = move || levels(app, "no figure");
     view! {
         <section class="figures" data-testid="chip-map" data-panel data-state=state>
             <MapControls pointed/>
             <Grid pointed/>
+            <Swatches id="map-scale" label="Colours of the map" entries=scale_of_map/>
         </section>
     }
 }
@@ -81,7 +84,8 @@ fn MapControls(
     let is_over = move |over| move || app.view.with(|view| view.panels.over == over);
     let said = move || {
         let Some(tile) = pointed.get() else {
-            return "drag over rows to bring them into the timeline".to_owned();
+            return "drag over tiles of a row, or over rows, to bring them into the timeline"
+                .to_owned();
         };
         let share = app.spent.with(|it| {
             let tiles = &it.as_ref()?.tiles;
@@ -118,7 +122,7 @@ fn MapControls(
                 </select>
             </label>
             <button type="button" data-testid="all-tiles"
-                disabled=move || app.view.with(|view| view.tiles.is_none())
+                disabled=move || app.view.with(|view| view.shown_tiles().is_none())
                 on:click=move |_| app.change_view(|view| view.tiles = None)>"All tiles"</button>
             <output class="range" data-testid="map-cycles">{cycles}</output>
             <output class="range" data-testid="pointed">{said}</output>
@@ -143,7 +147,7 @@ fn Grid(
         Some(Arc::new(bitmap))
     });
     let scene = move || {
-        let shown = app.view.with(|view| view.tiles);
+        let shown = app.view.with(ViewState::shown_tiles);
         let palette = app.theme.get().palette();
         Some(chip::scene(size.get(), &bitmap.get()?, shown, palette))
     };
@@ -163,7 +167,7 @@ fn Grid(
         let at = tile(&event);
         pointed.set(at);
         if let Some((from, to)) = start.get_value().zip(at) {
-            app.change_view(|view| view.tiles = Some(chip::rows_between(from, to)));
+            app.change_view(|view| view.show_tiles(chip::brushed(from, to)));
         }
     };
     let release = move |_| start.set_value(None);

@@ -11,7 +11,7 @@ use crate::theme::{KernelHues, scale};
 const NAMES_MAX: usize = 12;
 
 /// A colour as CSS writes it, and what it means.
-type Entry = (String, String);
+pub(crate) type Entry = (String, String);
 
 /// The colours in force and their meaning.
 #[component]
@@ -19,7 +19,7 @@ pub(crate) fn Legend() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let entries = move || {
         let mut entries = match app.view.with(|view| view.colour) {
-            Colouring::Efficiency | Colouring::Occupancy => levels(app),
+            Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
             Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
             Colouring::Kernel | Colouring::Operation => names(app, derived),
         };
@@ -38,7 +38,27 @@ pub(crate) fn Legend() -> impl IntoView {
     }
 }
 
-fn levels(app: App) -> Vec<Entry> {
+/// Colours of a canvas and what they mean.
+#[component]
+pub(crate) fn Swatches(
+    /// Name for tests.
+    id: &'static str,
+    /// What a screen reader calls them.
+    label: &'static str,
+    /// The colours in order.
+    #[prop(into)]
+    entries: Signal<Vec<Entry>>,
+) -> impl IntoView {
+    let swatch = |(colour, name)| view! { <li><i style:background-color=colour></i>{name}</li> };
+    view! {
+        <ul class="legend" aria-label=label data-testid=id>
+            {move || entries.get().into_iter().map(swatch).collect_view()}
+        </ul>
+    }
+}
+
+/// The scale of shares; `unknown` is what a place without one is called.
+pub(crate) fn levels(app: App, unknown: &str) -> Vec<Entry> {
     let shares = [
         (0.0, "0 %"),
         (0.25, "25 %"),
@@ -50,8 +70,8 @@ fn levels(app: App) -> Vec<Entry> {
         .map(|(share, name)| (scale(share).css(), name.to_owned()))
         .to_vec();
     levels.push((scale(2.0).css(), "above 100 %".to_owned()));
-    let unknown = app.theme.get().palette().compute.css();
-    levels.push((unknown, "no estimate".to_owned()));
+    let colour = app.theme.get().palette().compute.css();
+    levels.push((colour, unknown.to_owned()));
     levels
 }
 

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use analytics::text;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::legend::Swatches;
 use crate::engine::memory::{MatrixAnswer, MatrixAsked};
 use crate::engine::protocol::Request;
 use crate::pictures::matrix;
@@ -13,7 +15,7 @@ use crate::timeline::canvas::device;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
-use crate::timeline::scene::Bitmap;
+use crate::timeline::scene::{Bitmap, Colour};
 use crate::timeline::stage::{follow_size, keep_painted};
 
 /// Most cells on a side.
@@ -93,6 +95,14 @@ fn Cells() -> impl IntoView {
                 .to_owned()
         })
     };
+    let scale_of_matrix = move || {
+        let palette = app.theme.get().palette();
+        let levels = answer.with(|it| it.as_ref().map(|it| matrix::levels(it, palette)));
+        let entry = |(colour, bytes): (Colour, u64)| {
+            (colour.css(), format!("{} bytes", text::count(bytes)))
+        };
+        levels.into_iter().flatten().map(entry).collect::<Vec<_>>()
+    };
     view! {
         <div class="picture square" node_ref=host role="img" data-testid="matrix" data-state=state
             aria-label="Bytes between tiles: rows send, columns receive"
@@ -100,6 +110,7 @@ fn Cells() -> impl IntoView {
             <canvas node_ref=canvas data-testid="matrix-canvas"></canvas>
         </div>
         <output class="range" data-testid="matrix-said">{said}</output>
+        <Swatches id="matrix-scale" label="Colours of the matrix" entries=scale_of_matrix/>
     }
 }
 
@@ -111,7 +122,7 @@ fn cell_in_words(answer: &MatrixAnswer, (row, column): (u32, u32)) -> String {
     };
     let bytes = matrix::bytes_of(answer, row, column);
     let at_least = if bytes == u32::MAX { "at least " } else { "" };
-    let bytes = analytics::text::count(u64::from(bytes));
+    let bytes = text::count(u64::from(bytes));
     format!(
         "{} → {}: {at_least}{bytes} bytes",
         tiles(row),

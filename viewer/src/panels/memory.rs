@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::asked::{of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
+use super::legend::{Swatches, levels};
 use crate::engine::list::List;
 use crate::engine::memory::{MemoryAsked, PackageSummary};
 use crate::engine::protocol::{Fact, Request};
@@ -193,6 +194,7 @@ fn HighWater(
         ),
         None => "fullest moment of each tile; press a tile to see its memory".to_owned(),
     };
+    let scale_of_map = move || levels(app, "not used");
     view! {
         <div class="chip small" node_ref=host role="img" data-testid="high-water"
             aria-label="Map of the chip: fullest moment of each tile. The table below has the \
@@ -202,6 +204,7 @@ fn HighWater(
             <canvas node_ref=canvas></canvas>
         </div>
         <output class="range" data-testid="high-water-said">{said}</output>
+        <Swatches id="high-water-scale" label="Colours of the map" entries=scale_of_map/>
     }
 }
 

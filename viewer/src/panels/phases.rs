@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, jump};
 use super::facts::{Facts, Warnings};
+use super::legend::Swatches;
 use crate::engine::panel::PanelAsked;
 use crate::engine::phases::{PhaseBar, PhasesAsked};
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
@@ -119,6 +120,7 @@ fn Waterfall(
             jump(app, clock.get_untracked(), bar.from, bar.to);
         }
     };
+    let legend = move || waterfall::legend(app.theme.get().palette());
     view! {
         <div class="picture" node_ref=host role="img" data-testid="waterfall"
             aria-label="Phases in view, one below the other over time. The table below has the \
@@ -129,5 +131,6 @@ fn Waterfall(
             <canvas node_ref=canvas data-testid="waterfall-canvas"></canvas>
         </div>
         <output class="range" data-testid="waterfall-said">{said}</output>
+        <Swatches id="waterfall-legend" label="Colours of the phases" entries=legend/>
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn bytes_of(matrix: &MatrixAnswer, row: u32, column: u32) -> u32 {
 
 /// One pixel a cell; cells without a byte show the background.
 pub(crate) fn bitmap(matrix: &MatrixAnswer, palette: &Palette, id: u64) -> Bitmap {
-    let full = to_float(matrix.most.min(u64::from(u32::MAX)) + 1).ln();
+    let full = full(matrix);
     let mut rgba = Vec::with_capacity(matrix.plane.len());
     for row in 0..matrix.cells {
         for column in 0..matrix.cells {
@@ -43,6 +43,29 @@ pub(crate) fn bitmap(matrix: &MatrixAnswer, palette: &Palette, id: u64) -> Bitma
         rows: matrix.cells,
         rgba,
     }
+}
+
+/// Where the logarithmic scale ends.
+fn full(matrix: &MatrixAnswer) -> f64 {
+    to_float(matrix.most.min(u64::from(u32::MAX)) + 1).ln()
+}
+
+/// Colours of the scale with the bytes that they stand for, ascending; the first is no byte at all.
+pub(crate) fn levels(matrix: &MatrixAnswer, palette: &Palette) -> Vec<(Colour, u64)> {
+    let full = full(matrix);
+    let level = |quarter: u32| {
+        let share = f64::from(quarter) / 4.0;
+        let bytes = ((share * full).exp() - 1.0).round();
+        (
+            scale(share),
+            u64::try_from(rounded(bytes)).unwrap_or(0).max(1),
+        )
+    };
+    let mut levels: Vec<(Colour, u64)> = std::iter::once((palette.idle, 0))
+        .chain((0..=4).map(level))
+        .collect();
+    levels.dedup_by_key(|it| it.1);
+    levels
 }
 
 /// The square of cells.
@@ -100,6 +123,9 @@ pub(crate) fn cell_at(size: Size, cells: u32, at: (f64, f64)) -> Option<(u32, u3
 mod tests {
     use super::*;
     use crate::theme::Theme;
+    use crate::timeline::paint::paint;
+    use crate::timeline::surface::RecordingSurface;
+    use expect_test::expect;
 
     fn matrix() -> MatrixAnswer {
         let plane = [0_u32, 1, 1_000, u32::MAX];
@@ -127,6 +153,35 @@ mod tests {
             pixel(1)[1] < pixel(2)[1] && pixel(2)[1] < pixel(3)[1],
             "greener"
         );
+    }
+
+    #[test]
+    fn the_scale_names_the_bytes_of_its_colours() {
+        let light = Theme::Light.palette();
+        let levels = levels(&matrix(), light);
+        let bytes: Vec<u64> = levels.iter().map(|it| it.1).collect();
+        assert_eq!(bytes, [0, 1, 255, 65_535, 16_777_215, 4_294_967_295]);
+        let full = to_float(u64::from(u32::MAX) + 1).ln();
+        assert_eq!(levels[2].0, scale(256_f64.ln() / full));
+        let few = MatrixAnswer {
+            most: 1,
+            ..matrix()
+        };
+        let bytes: Vec<u64> = super::levels(&few, light).iter().map(|it| it.1).collect();
+        assert_eq!(bytes, [0, 1], "no level twice");
+    }
+
+    #[test]
+    fn the_matrix_is_drawn_once_with_the_tiles_of_its_sides() {
+        let light = Theme::Light.palette();
+        let size = Size {
+            width: GUTTER + 200.0,
+            height: RULER + 100.0,
+        };
+        let bitmap = Arc::new(bitmap(&matrix(), light, 3));
+        let mut surface = RecordingSurface::default();
+        paint(&scene(size, &matrix(), &bitmap, light), &mut surface);
+        expect![[r#""#]].assert_eq(&surface.log);
     }
 
     #[test]

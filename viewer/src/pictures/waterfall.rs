@@ -170,6 +170,20 @@ fn colours(palette: &Palette, view: &WaterfallView<'_>, bar: &PhaseBar) -> [Colo
     ]
 }
 
+/// What the colours of a row mean.
+pub(crate) fn legend(palette: &Palette) -> Vec<(String, String)> {
+    let entries = [
+        (palette.synchronization, "barrier of the last tile"),
+        (palette.exchange, "its exchange"),
+        (palette.compute, "its compute, in the colour of the kernel"),
+        (palette.dimmed, "idle"),
+        (palette.grid, "not recorded"),
+    ];
+    entries
+        .map(|(colour, meaning)| (colour.css(), meaning.to_owned()))
+        .to_vec()
+}
+
 fn cycle_axis(scene: &mut Scene, view: &WaterfallView<'_>, plot: Rect) {
     let palette = view.theme.palette();
     for cycle in axis::cycle_ticks(view.viewport.span, CYCLE_LABEL / plot.width) {

@@ -113,7 +113,7 @@ pub(crate) fn viewport(view: &ViewState, summary: &Summary) -> Viewport {
         None => whole,
     };
     let tiles = view
-        .tiles
+        .shown_tiles()
         .and_then(|ids| summary.tiles.positions(ids.first, ids.last));
     match tiles {
         Some(tiles) => placed.with_tiles(&tiles),

@@ -412,6 +412,17 @@ impl ViewState {
         }
     }
 
+    /// Brings these tiles into view, where rows are groups as rows of their own.
+    pub(crate) fn show_tiles(&mut self, tiles: TileIds) {
+        self.rows = Rows::Tile;
+        self.tiles = Some(tiles);
+    }
+
+    /// The tiles in view, where not all are: groups are always of all tiles.
+    pub(crate) fn shown_tiles(&self) -> Option<TileIds> {
+        self.tiles.filter(|_| self.rows == Rows::Tile)
+    }
+
     /// The part in view.
     pub(crate) fn stay(&self) -> Stay {
         Stay {

@@ -82,26 +82,40 @@ pub(crate) fn scene(
         let label = at.to_string();
         scene.text((middle, 7.0), Anchor::Middle, &label, palette.muted);
     }
-    if let Some(TileIds { first, last }) = shown {
-        let (top, bottom) = (first / ACROSS, last / ACROSS + 1);
-        let veil = palette.panel.with_alpha(170);
-        let above = row * f64::from(top);
-        let below = row * f64::from(bitmap.rows.saturating_sub(bottom));
-        scene.fill(
-            Rect {
-                height: above,
-                ..grid
-            },
-            veil,
-        );
-        let under = Rect {
-            y: grid.y + grid.height - below,
-            height: below,
-            ..grid
-        };
-        scene.fill(under, veil);
+    if let Some(shown) = shown {
+        veil(&mut scene, grid, bitmap.rows, shown, palette);
     }
     scene
+}
+
+/// Veils the tiles that are not shown: whole rows, and what is left of the first and right of the
+/// last one in theirs.
+fn veil(scene: &mut Scene, grid: Rect, rows: u32, shown: TileIds, palette: &Palette) {
+    let veil = palette.panel.with_alpha(170);
+    let (row, column) = (
+        grid.height / f64::from(rows),
+        grid.width / f64::from(ACROSS),
+    );
+    let mut cells = |down: std::ops::Range<u32>, across: std::ops::Range<u32>| {
+        let place = Rect {
+            x: grid.x + column * f64::from(across.start),
+            y: grid.y + row * f64::from(down.start),
+            width: column * f64::from(across.end - across.start.min(across.end)),
+            height: row * f64::from(down.end - down.start.min(down.end)),
+        };
+        if !down.is_empty() && !across.is_empty() {
+            scene.fill(place, veil);
+        }
+    };
+    let (top, bottom) = (shown.first / ACROSS, shown.last / ACROSS);
+    cells(0..top.min(rows), 0..ACROSS);
+    cells(bottom.saturating_add(1).min(rows)..rows, 0..ACROSS);
+    if top < rows {
+        cells(top..top + 1, 0..shown.first % ACROSS);
+    }
+    if bottom < rows {
+        cells(bottom..bottom + 1, shown.last % ACROSS + 1..ACROSS);
+    }
 }
 
 /// The physical id at a place; `None` beside the grid.
@@ -118,11 +132,16 @@ pub(crate) fn tile_at(size: Size, rows: u32, at: (f64, f64)) -> Option<u32> {
     })
 }
 
-/// All tiles of the rows that hold two tiles, in either order.
-pub(crate) fn rows_between(a: u32, b: u32) -> TileIds {
+/// The tiles that a brush from one tile to another brings into view: those between them in one row
+/// of the chip, else all of their rows.
+pub(crate) fn brushed(a: u32, b: u32) -> TileIds {
+    let (first, last) = (a.min(b), a.max(b));
+    if first / ACROSS == last / ACROSS {
+        return TileIds { first, last };
+    }
     TileIds {
-        first: a.min(b) / ACROSS * ACROSS,
-        last: a.max(b) / ACROSS * ACROSS + ACROSS - 1,
+        first: first / ACROSS * ACROSS,
+        last: last / ACROSS * ACROSS + ACROSS - 1,
     }
 }
 
@@ -162,8 +181,10 @@ mod tests {
         assert_eq!(tile_at(size, 3, (GUTTER + 639.0, RULER + 29.0)), Some(191));
         assert_eq!(tile_at(size, 3, (GUTTER + 15.0, RULER + 15.0)), Some(65));
         assert_eq!(tile_at(size, 3, (2.0, RULER + 15.0)), None);
-        let ids = rows_between(130, 70);
+        let ids = brushed(130, 70);
         assert_eq!((ids.first, ids.last), (64, 191));
+        let ids = brushed(90, 70);
+        assert_eq!((ids.first, ids.last), (70, 90), "within a row of the chip");
     }
 
     #[test]
@@ -174,11 +195,11 @@ mod tests {
             height: RULER + 30.0,
         };
         let bitmap = Arc::new(bitmap(&tiles(), light, 9));
-        let shown = Some(rows_between(64, 64));
+        let shown = Some(brushed(70, 64 + 39));
         let mut surface = RecordingSurface::default();
         paint(&scene(size, &bitmap, shown, light), &mut surface);
         let lines: Vec<&str> = surface.log.lines().collect();
-        let log = [lines[..4].join("\n"), lines[lines.len() - 2..].join("\n")].join("\n");
+        let log = [lines[..4].join("\n"), lines[lines.len() - 4..].join("\n")].join("\n");
         expect![[r#"
             clear
             fill 44.0,16.0 64.0x30.0 #ffffffff
