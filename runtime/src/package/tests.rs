@@ -240,6 +240,7 @@ fn norms_and_pointwise() -> Vec<KernelSpec> {
             epsilon,
         }),
         KernelSpec::Add(Add { rows: 2, width: 6 }),
+        KernelSpec::AddF32(Add { rows: 3, width: 10 }),
     ];
     for output in [Output::F16, PLAIN, PACKED] {
         let (rows, width) = (3, 64);
