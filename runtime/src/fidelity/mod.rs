@@ -1,10 +1,10 @@
 //! How far the machine is from every published figure: simulated, published, error, provenance.
 //!
 //! Figures of kernels are asked of the cost table, those of rows and routes of the decoder, the
-//! fabric and the superstep, all as a run asks them. Two kinds stand for kernels that no run calls and
-//! have formulas of their own: the vendor's AMP 1×1 dispatcher, which shares the cycles a row with the
-//! products, and the softmax sets A to C, which share the formula of the other sets. The published
-//! side is a committed table beside its rows; nothing here is fitted at run time.
+//! fabric and the superstep, all as a run asks them. Two kinds stand for kernels that no run calls,
+//! with constants of their own: the vendor's AMP 1×1 dispatcher, which shares the cycles a row with
+//! the products, and the softmax sets A to C, which share the formula of the other sets. The
+//! published side is a committed table beside its rows; nothing here is fitted at run time.
 
 mod attention;
 pub(crate) mod exchange;

@@ -1,10 +1,10 @@
 //! Published sequences of one receiver, whose events the machine has to agree to.
 //!
-//! The receivers' words spell the published events; the sources, which are not published, are chosen
-//! so that their routes differ. What is reported as simulated is the event of the decoded words, if
-//! the machine accepts the rows as they are and refuses them with this event one to the side that
-//! loses items. Where it accepts them all the same, that event is reported, which is not the
-//! published one.
+//! The receivers' words spell the published events; the sources, which are not published, are
+//! chosen so that their routes differ. What is reported as simulated is the event of the decoded
+//! words, if the machine accepts the rows as they are and refuses them with this event one to the
+//! side that loses items. Where it accepts them all the same, that event is reported, which is not
+//! the published one.
 
 use super::Row;
 use super::exchange::{Meeting, REFUSED, decoded, events, outcome};
