@@ -7,6 +7,7 @@ use analytics::format::open_bytes;
 use analytics::profile::{Granularity, ProfileReport, SampleKind, StepView};
 use compiler::OperandPolicy::Replicated;
 use compiler::graph::workload::WorkloadExtents;
+use compiler::plan::PlanConstraint;
 use compiler::{CompileError, Options, RepeatPolicy, compile};
 use runtime::sim::{RunOptions, run};
 
@@ -24,9 +25,13 @@ fn blocks(blocks: u64) -> WorkloadExtents {
 }
 
 /// The profile of an MLP of two blocks by phase.
-fn profile(repeats: RepeatPolicy) -> ProfileReport {
+fn profile(repeats: RepeatPolicy, constraints: &[&str]) -> ProfileReport {
     let (workload, mut options) = named("siglip-mlp-benchmark", &blocks(2), Replicated);
     options.repeats = repeats;
+    let parse = |text: &&str| PlanConstraint::parse(text).unwrap();
+    options
+        .plan_constraints
+        .extend(constraints.iter().map(parse));
     let recorded = RunOptions {
         profile: Some(Granularity::Phase),
         timing_only: true,
@@ -46,7 +51,7 @@ fn value<'a>(profile: &'a ProfileReport, step: &StepView<'_>, name: &str) -> Opt
 #[test]
 fn every_kernel_and_every_wait_before_one_names_its_layer() {
     for (repeats, most) in [(RepeatPolicy::Unroll, 1), (RepeatPolicy::Keep, 0)] {
-        let profile = profile(repeats);
+        let profile = profile(repeats, &[]);
         let mut seen: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for id in (0..).take(profile.steps().len()) {
             let step = profile.step(analytics::units::StepId::new(id));
@@ -89,7 +94,9 @@ fn every_product_of_a_profile_names_its_block() {
         "inner_block",
         "block",
     ];
-    let profile = profile(RepeatPolicy::Unroll);
+    // Rows, columns and contraction of the first product are cut, and its share in chunks.
+    let cut = "0:3x5x3:*:*:*:*:*:*:chunks=2";
+    let profile = profile(RepeatPolicy::Unroll, &[cut]);
     let mut found = Indices::new();
     for id in (0..).take(profile.steps().len()) {
         let step = profile.step(analytics::units::StepId::new(id));
@@ -115,8 +122,9 @@ fn every_product_of_a_profile_names_its_block() {
             let from_zero: BTreeSet<u32> = (0..).take(values.len()).collect();
             assert_eq!(values, &from_zero, "{name} of {operation} has no gaps");
         }
-        println!("{operation}: {indices:?}");
     }
+    let counts = names.map(|name| found["mlp.0.up"][name].len());
+    assert_eq!(counts, [3, 5, 3, 2]);
 }
 
 #[test]
