@@ -19,7 +19,7 @@ struct Package {
   # 3. Readers refuse a larger one by name. 2 has no steps and patches of Repeats; 1 is the layout of
   # earlier systems, which has no magic.
   formatMinor @2 :UInt16;
-  # 1. Grows with additions; a reader refuses a kernel that it does not know.
+  # 2. Grows with additions; a reader refuses a kernel that it does not know.
 
   strings @3 :List(Text);
   # Each text once, in order of first use; the first is empty.
@@ -352,6 +352,14 @@ struct CallTemplate {
       parts @61 :UInt32;
       # 2..=92.
       halfOutput @62 :Bool;
+    }
+
+    # Since 3.2.
+    addF32 :group {
+      # Operands: out, left, right of one row.
+      rows @63 :UInt32;
+      width @64 :UInt32;
+      # Even.
     }
   }
 }

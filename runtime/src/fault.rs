@@ -47,6 +47,8 @@ rules! {
     PairAlignment = "pair-alignment": "A two-word send starts at an 8-byte aligned address.";
     RowLength = "row-length": "The events of a row fit the simulator's clock.";
     UnexpectedSync = "unexpected-sync": "A row synchronises at its entry only.";
+    BarrierMismatch = "barrier-mismatch":
+        "All rows of an exchange join its barrier, or their supervisors have; each tile once.";
     SendControl = "send-control": "A send names a direction.";
     ContinuationWithoutStream = "continuation-without-stream":
         "A continuation directly follows the send that it continues.";

@@ -5714,6 +5714,8 @@ pub mod call_template {
             self.builder.set_data_field::<u32>(3, 0u32);
             self.builder.set_data_field::<u32>(4, 0u32);
             self.builder.set_bool_field(160, false);
+            self.builder.set_data_field::<u32>(7, 0u32);
+            self.builder.set_data_field::<u32>(2, 0u32);
             self.builder.into()
         }
     }
@@ -5868,7 +5870,7 @@ pub mod call_template {
     }
 
     pub mod kernel {
-        pub use self::Which::{GemmF16,ReduceSumF16,ZeroFillBytes,CopyBytes,GemmPackedF16,GemmF143,GemmF32,Gelu,BiasGelu,Add,LayerNorm,LayerNormMoments,LayerNormApply,Softmax,Merge,Cast,Rearrange,CopyRows,CopyWordsBytes,CopyHalvesBytes,StageInterleavedBytes,MergeAll};
+        pub use self::Which::{GemmF16,ReduceSumF16,ZeroFillBytes,CopyBytes,GemmPackedF16,GemmF143,GemmF32,Gelu,BiasGelu,Add,LayerNorm,LayerNormMoments,LayerNormApply,Softmax,Merge,Cast,Rearrange,CopyRows,CopyWordsBytes,CopyHalvesBytes,StageInterleavedBytes,MergeAll,AddF32};
 
         #[derive(Copy, Clone)]
         pub struct Owned(());
@@ -6060,6 +6062,11 @@ pub mod call_template {
                     }
                     21 => {
                         ::core::result::Result::Ok(MergeAll(
+                            self.reader.into()
+                        ))
+                    }
+                    22 => {
+                        ::core::result::Result::Ok(AddF32(
                             self.reader.into()
                         ))
                     }
@@ -6320,6 +6327,13 @@ pub mod call_template {
                 self.builder.into()
             }
             #[inline]
+            pub fn init_add_f32(self, ) -> crate::memory::package_capnp::call_template::kernel::add_f32::Builder<'a> {
+                self.builder.set_data_field::<u16>(12, 22);
+                self.builder.set_data_field::<u32>(7, 0u32);
+                self.builder.set_data_field::<u32>(2, 0u32);
+                self.builder.into()
+            }
+            #[inline]
             pub fn which(self) -> ::core::result::Result<WhichBuilder<'a,>, ::capnp::NotInSchema> {
                 match self.builder.get_data_field::<u16>(12) {
                     0 => {
@@ -6432,6 +6446,11 @@ pub mod call_template {
                             self.builder.into()
                         ))
                     }
+                    22 => {
+                        ::core::result::Result::Ok(AddF32(
+                            self.builder.into()
+                        ))
+                    }
                     x => ::core::result::Result::Err(::capnp::NotInSchema(x))
                 }
             }
@@ -6446,17 +6465,17 @@ pub mod call_template {
         impl Pipeline  {
         }
         mod _private {
-            pub(crate) static ENCODED_NODE: [::capnp::Word; 274] = [
+            pub(crate) static ENCODED_NODE: [::capnp::Word; 282] = [
                 ::capnp::word(0, 0, 0, 0, 5, 0, 6, 0),
                 ::capnp::word(222, 2, 122, 226, 48, 36, 35, 172),
                 ::capnp::word(27, 0, 0, 0, 1, 0, 4, 0),
                 ::capnp::word(40, 125, 33, 94, 248, 78, 20, 180),
-                ::capnp::word(4, 0, 7, 0, 1, 0, 22, 0),
+                ::capnp::word(4, 0, 7, 0, 1, 0, 23, 0),
                 ::capnp::word(12, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(21, 0, 0, 0, 18, 1, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(29, 0, 0, 0, 215, 4, 0, 0),
+                ::capnp::word(29, 0, 0, 0, 15, 5, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(112, 97, 99, 107, 97, 103, 101, 46),
@@ -6464,158 +6483,165 @@ pub mod call_template {
                 ::capnp::word(108, 108, 84, 101, 109, 112, 108, 97),
                 ::capnp::word(116, 101, 46, 107, 101, 114, 110, 101),
                 ::capnp::word(108, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(88, 0, 0, 0, 3, 0, 4, 0),
+                ::capnp::word(92, 0, 0, 0, 3, 0, 4, 0),
                 ::capnp::word(0, 0, 255, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(163, 216, 186, 95, 46, 240, 91, 157),
-                ::capnp::word(89, 2, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(117, 2, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 254, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(203, 31, 162, 138, 204, 142, 216, 216),
-                ::capnp::word(65, 2, 0, 0, 106, 0, 0, 0),
+                ::capnp::word(93, 2, 0, 0, 106, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(2, 0, 253, 255, 2, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 12, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(45, 2, 0, 0, 114, 0, 0, 0),
+                ::capnp::word(73, 2, 0, 0, 114, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(44, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(56, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(72, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(84, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(3, 0, 252, 255, 2, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 13, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(53, 2, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(81, 2, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(52, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(64, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(80, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(92, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(4, 0, 251, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 14, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(61, 2, 0, 0, 114, 0, 0, 0),
+                ::capnp::word(89, 2, 0, 0, 114, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(60, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(72, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(88, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(100, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(5, 0, 250, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(148, 154, 247, 113, 114, 240, 225, 140),
-                ::capnp::word(69, 2, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(97, 2, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(6, 0, 249, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 17, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(49, 2, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(77, 2, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(44, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(56, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(72, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(84, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(7, 0, 248, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 18, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(53, 2, 0, 0, 42, 0, 0, 0),
+                ::capnp::word(81, 2, 0, 0, 42, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(48, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(60, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(76, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(88, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(8, 0, 247, 255, 3, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 19, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(57, 2, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(85, 2, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(56, 2, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(68, 2, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(84, 2, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(96, 2, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(9, 0, 246, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(243, 117, 251, 234, 96, 110, 248, 138),
-                ::capnp::word(65, 2, 0, 0, 34, 0, 0, 0),
+                ::capnp::word(93, 2, 0, 0, 34, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(10, 0, 245, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(50, 52, 205, 139, 30, 112, 61, 154),
-                ::capnp::word(41, 2, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(69, 2, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(11, 0, 244, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(205, 156, 159, 57, 251, 249, 71, 243),
-                ::capnp::word(21, 2, 0, 0, 138, 0, 0, 0),
+                ::capnp::word(49, 2, 0, 0, 138, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(12, 0, 243, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(16, 61, 172, 128, 243, 206, 235, 208),
-                ::capnp::word(5, 2, 0, 0, 122, 0, 0, 0),
+                ::capnp::word(33, 2, 0, 0, 122, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(13, 0, 242, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(27, 165, 36, 78, 53, 186, 222, 155),
-                ::capnp::word(241, 1, 0, 0, 66, 0, 0, 0),
+                ::capnp::word(13, 2, 0, 0, 66, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(14, 0, 241, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(68, 13, 141, 146, 216, 142, 227, 189),
-                ::capnp::word(217, 1, 0, 0, 50, 0, 0, 0),
+                ::capnp::word(245, 1, 0, 0, 50, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(15, 0, 240, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(219, 215, 121, 31, 196, 244, 145, 200),
-                ::capnp::word(193, 1, 0, 0, 42, 0, 0, 0),
+                ::capnp::word(221, 1, 0, 0, 42, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(16, 0, 239, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(219, 164, 9, 28, 62, 203, 197, 213),
-                ::capnp::word(169, 1, 0, 0, 82, 0, 0, 0),
+                ::capnp::word(197, 1, 0, 0, 82, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(17, 0, 238, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(190, 111, 190, 205, 106, 218, 127, 169),
-                ::capnp::word(149, 1, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(177, 1, 0, 0, 74, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(18, 0, 237, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 55, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(129, 1, 0, 0, 122, 0, 0, 0),
+                ::capnp::word(157, 1, 0, 0, 122, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(128, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(140, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(156, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(168, 1, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(19, 0, 236, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 56, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(137, 1, 0, 0, 130, 0, 0, 0),
+                ::capnp::word(165, 1, 0, 0, 130, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(136, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(148, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(164, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(176, 1, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(20, 0, 235, 255, 7, 0, 0, 0),
                 ::capnp::word(0, 0, 1, 0, 57, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(145, 1, 0, 0, 178, 0, 0, 0),
+                ::capnp::word(173, 1, 0, 0, 178, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
-                ::capnp::word(148, 1, 0, 0, 3, 0, 1, 0),
-                ::capnp::word(160, 1, 0, 0, 2, 0, 1, 0),
+                ::capnp::word(176, 1, 0, 0, 3, 0, 1, 0),
+                ::capnp::word(188, 1, 0, 0, 2, 0, 1, 0),
                 ::capnp::word(21, 0, 234, 255, 0, 0, 0, 0),
                 ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(195, 133, 222, 166, 109, 131, 186, 178),
-                ::capnp::word(157, 1, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(185, 1, 0, 0, 74, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(22, 0, 233, 255, 0, 0, 0, 0),
+                ::capnp::word(1, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(225, 194, 108, 156, 239, 187, 212, 140),
+                ::capnp::word(165, 1, 0, 0, 58, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
@@ -6721,6 +6747,7 @@ pub mod call_template {
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
                 ::capnp::word(109, 101, 114, 103, 101, 65, 108, 108),
                 ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ::capnp::word(97, 100, 100, 70, 51, 50, 0, 0),
             ];
             pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
                 match index {
@@ -6746,6 +6773,7 @@ pub mod call_template {
                     19 => <u32 as ::capnp::introspect::Introspect>::introspect(),
                     20 => <u32 as ::capnp::introspect::Introspect>::introspect(),
                     21 => <crate::memory::package_capnp::call_template::kernel::merge_all::Owned as ::capnp::introspect::Introspect>::introspect(),
+                    22 => <crate::memory::package_capnp::call_template::kernel::add_f32::Owned as ::capnp::introspect::Introspect>::introspect(),
                     _ => ::capnp::introspect::panic_invalid_field_index(index),
                 }
             }
@@ -6760,11 +6788,11 @@ pub mod call_template {
                 MEMBERS_BY_NAME
             );
             pub(crate) static NONUNION_MEMBERS : &[u16] = &[];
-            pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21];
-            pub(crate) static MEMBERS_BY_NAME : &[u16] = &[9,8,15,3,19,17,18,7,5,0,6,4,10,12,11,14,21,16,1,13,20,2];
+            pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22];
+            pub(crate) static MEMBERS_BY_NAME : &[u16] = &[9,22,8,15,3,19,17,18,7,5,0,6,4,10,12,11,14,21,16,1,13,20,2];
             pub(crate) const TYPE_ID: u64 = 0xac23_2430_e27a_02de;
         }
-        pub enum Which<A0,A1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15,A16> {
+        pub enum Which<A0,A1,A2,A3,A4,A5,A6,A7,A8,A9,A10,A11,A12,A13,A14,A15,A16,A17> {
             GemmF16(A0),
             ReduceSumF16(A1),
             ZeroFillBytes(u32),
@@ -6787,9 +6815,10 @@ pub mod call_template {
             CopyHalvesBytes(u32),
             StageInterleavedBytes(u32),
             MergeAll(A16),
+            AddF32(A17),
         }
-        pub type WhichReader<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Reader<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::add::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Reader<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge::Reader<'a>,crate::memory::package_capnp::call_template::kernel::cast::Reader<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Reader<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Reader<'a>>;
-        pub type WhichBuilder<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Builder<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::add::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Builder<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge::Builder<'a>,crate::memory::package_capnp::call_template::kernel::cast::Builder<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Builder<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Builder<'a>>;
+        pub type WhichReader<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Reader<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Reader<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Reader<'a>>,crate::memory::package_capnp::call_template::kernel::add::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Reader<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Reader<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge::Reader<'a>,crate::memory::package_capnp::call_template::kernel::cast::Reader<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Reader<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Reader<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Reader<'a>,crate::memory::package_capnp::call_template::kernel::add_f32::Reader<'a>>;
+        pub type WhichBuilder<'a,> = Which<crate::memory::package_capnp::call_template::kernel::gemm_f16::Builder<'a>,crate::memory::package_capnp::call_template::kernel::reduce_sum_f16::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::gemm_f143::Builder<'a>,::capnp::Result<crate::memory::package_capnp::gemm::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,::capnp::Result<crate::memory::package_capnp::pointwise::Builder<'a>>,crate::memory::package_capnp::call_template::kernel::add::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_moments::Builder<'a>,crate::memory::package_capnp::call_template::kernel::layer_norm_apply::Builder<'a>,crate::memory::package_capnp::call_template::kernel::softmax::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge::Builder<'a>,crate::memory::package_capnp::call_template::kernel::cast::Builder<'a>,crate::memory::package_capnp::call_template::kernel::rearrange::Builder<'a>,crate::memory::package_capnp::call_template::kernel::copy_rows::Builder<'a>,crate::memory::package_capnp::call_template::kernel::merge_all::Builder<'a>,crate::memory::package_capnp::call_template::kernel::add_f32::Builder<'a>>;
 
         pub mod gemm_f16 {
             #[derive(Copy, Clone)]
@@ -10411,6 +10440,231 @@ pub mod call_template {
                 pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[];
                 pub(crate) static MEMBERS_BY_NAME : &[u16] = &[1,4,2,3,0];
                 pub(crate) const TYPE_ID: u64 = 0xb2ba_836d_a6de_85c3;
+            }
+        }
+
+        pub mod add_f32 {
+            #[derive(Copy, Clone)]
+            pub struct Owned(());
+            impl ::capnp::introspect::Introspect for Owned { fn introspect() -> ::capnp::introspect::Type { ::capnp::introspect::TypeVariant::Struct(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types, annotation_types: _private::get_annotation_types, type_id: ::core::any::TypeId::of::<Owned>() }).into() } }
+            impl ::capnp::traits::Owned for Owned { type Reader<'a> = Reader<'a>; type Builder<'a> = Builder<'a>; }
+            impl ::capnp::traits::OwnedStruct for Owned { type Reader<'a> = Reader<'a>; type Builder<'a> = Builder<'a>; }
+            impl ::capnp::traits::Pipelined for Owned { type Pipeline = Pipeline; }
+
+            pub struct Reader<'a> { reader: ::capnp::private::layout::StructReader<'a> }
+            impl <> ::core::marker::Copy for Reader<'_,>  {}
+            impl <> ::core::clone::Clone for Reader<'_,>  {
+                fn clone(&self) -> Self { *self }
+            }
+
+            impl <> ::capnp::traits::HasTypeId for Reader<'_,>  {
+                const TYPE_ID: u64 = _private::TYPE_ID;
+            }
+            impl <'a,> ::core::convert::From<::capnp::private::layout::StructReader<'a>> for Reader<'a,>  {
+                fn from(reader: ::capnp::private::layout::StructReader<'a>) -> Self {
+                    Self { reader,  }
+                }
+            }
+
+            impl <'a,> ::core::convert::From<Reader<'a,>> for ::capnp::dynamic_value::Reader<'a>  {
+                fn from(reader: Reader<'a,>) -> Self {
+                    Self::Struct(::capnp::dynamic_struct::Reader::new(reader.reader, ::capnp::schema::StructSchema::new(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types::<>, annotation_types: _private::get_annotation_types::<>, type_id: ::core::any::TypeId::of::<Owned<>>()})))
+                }
+            }
+
+            impl <> ::core::fmt::Debug for Reader<'_,>  {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::result::Result<(), ::core::fmt::Error> {
+                    core::fmt::Debug::fmt(&::core::convert::Into::<::capnp::dynamic_value::Reader<'_>>::into(*self), f)
+                }
+            }
+
+            impl <'a,> ::capnp::traits::FromPointerReader<'a> for Reader<'a,>  {
+                fn get_from_pointer(reader: &::capnp::private::layout::PointerReader<'a>, default: ::core::option::Option<&'a [::capnp::Word]>) -> ::capnp::Result<Self> {
+                    ::core::result::Result::Ok(reader.get_struct(default)?.into())
+                }
+            }
+
+            impl <'a,> ::capnp::traits::IntoInternalStructReader<'a> for Reader<'a,>  {
+                fn into_internal_struct_reader(self) -> ::capnp::private::layout::StructReader<'a> {
+                    self.reader
+                }
+            }
+
+            impl <'a,> ::capnp::traits::Imbue<'a> for Reader<'a,>  {
+                fn imbue(&mut self, cap_table: &'a ::capnp::private::layout::CapTable) {
+                    self.reader.imbue(::capnp::private::layout::CapTableReader::from_ref(cap_table))
+                }
+            }
+
+            impl <> Reader<'_,>  {
+                pub fn reborrow(&self) -> Reader<'_,> {
+                    Self { .. *self }
+                }
+
+                pub fn total_size(&self) -> ::capnp::Result<::capnp::MessageSize> {
+                    self.reader.total_size()
+                }
+                #[inline]
+                pub fn get_rows(self) -> u32 {
+                    self.reader.get_data_field::<u32>(7)
+                }
+                #[inline]
+                pub fn get_width(self) -> u32 {
+                    self.reader.get_data_field::<u32>(2)
+                }
+            }
+
+            pub struct Builder<'a> { builder: ::capnp::private::layout::StructBuilder<'a> }
+            impl <> ::capnp::traits::HasStructSize for Builder<'_,>  {
+                const STRUCT_SIZE: ::capnp::private::layout::StructSize = ::capnp::private::layout::StructSize { data: 4, pointers: 4 };
+            }
+            impl <> ::capnp::traits::HasTypeId for Builder<'_,>  {
+                const TYPE_ID: u64 = _private::TYPE_ID;
+            }
+            impl <'a,> ::core::convert::From<::capnp::private::layout::StructBuilder<'a>> for Builder<'a,>  {
+                fn from(builder: ::capnp::private::layout::StructBuilder<'a>) -> Self {
+                    Self { builder,  }
+                }
+            }
+
+            impl <'a,> ::core::convert::From<Builder<'a,>> for ::capnp::dynamic_value::Builder<'a>  {
+                fn from(builder: Builder<'a,>) -> Self {
+                    Self::Struct(::capnp::dynamic_struct::Builder::new(builder.builder, ::capnp::schema::StructSchema::new(::capnp::introspect::RawBrandedStructSchema { generic: &_private::RAW_SCHEMA, field_types: _private::get_field_types::<>, annotation_types: _private::get_annotation_types::<>, type_id: ::core::any::TypeId::of::<Owned<>>()})))
+                }
+            }
+
+            impl <'a,> ::capnp::traits::ImbueMut<'a> for Builder<'a,>  {
+                fn imbue_mut(&mut self, cap_table: &'a mut ::capnp::private::layout::CapTable) {
+                    self.builder.imbue(::capnp::private::layout::CapTableBuilder::from_ref(cap_table))
+                }
+            }
+
+            impl <'a,> ::capnp::traits::FromPointerBuilder<'a> for Builder<'a,>  {
+                fn init_pointer(builder: ::capnp::private::layout::PointerBuilder<'a>, _size: u32) -> Self {
+                    builder.init_struct(<Self as ::capnp::traits::HasStructSize>::STRUCT_SIZE).into()
+                }
+                fn get_from_pointer(builder: ::capnp::private::layout::PointerBuilder<'a>, default: ::core::option::Option<&'a [::capnp::Word]>) -> ::capnp::Result<Self> {
+                    ::core::result::Result::Ok(builder.get_struct(<Self as ::capnp::traits::HasStructSize>::STRUCT_SIZE, default)?.into())
+                }
+            }
+
+            impl <> ::capnp::traits::SetterInput<Owned<>> for Reader<'_,>  {
+                fn set_pointer_builder(mut pointer: ::capnp::private::layout::PointerBuilder<'_>, value: Self, canonicalize: bool) -> ::capnp::Result<()> { pointer.set_struct(&value.reader, canonicalize) }
+            }
+
+            impl <'a,> Builder<'a,>  {
+                pub fn into_reader(self) -> Reader<'a,> {
+                    self.builder.into_reader().into()
+                }
+                pub fn reborrow(&mut self) -> Builder<'_,> {
+                    Builder { builder: self.builder.reborrow() }
+                }
+                pub fn reborrow_as_reader(&self) -> Reader<'_,> {
+                    self.builder.as_reader().into()
+                }
+
+                pub fn total_size(&self) -> ::capnp::Result<::capnp::MessageSize> {
+                    self.builder.as_reader().total_size()
+                }
+                #[inline]
+                pub fn get_rows(self) -> u32 {
+                    self.builder.get_data_field::<u32>(7)
+                }
+                #[inline]
+                pub fn set_rows(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(7, value);
+                }
+                #[inline]
+                pub fn get_width(self) -> u32 {
+                    self.builder.get_data_field::<u32>(2)
+                }
+                #[inline]
+                pub fn set_width(&mut self, value: u32)  {
+                    self.builder.set_data_field::<u32>(2, value);
+                }
+            }
+
+            pub struct Pipeline { _typeless: ::capnp::any_pointer::Pipeline }
+            impl ::capnp::capability::FromTypelessPipeline for Pipeline {
+                fn new(typeless: ::capnp::any_pointer::Pipeline) -> Self {
+                    Self { _typeless: typeless,  }
+                }
+            }
+            impl Pipeline  {
+            }
+            mod _private {
+                pub(crate) static ENCODED_NODE: [::capnp::Word; 49] = [
+                    ::capnp::word(0, 0, 0, 0, 5, 0, 6, 0),
+                    ::capnp::word(225, 194, 108, 156, 239, 187, 212, 140),
+                    ::capnp::word(34, 0, 0, 0, 1, 0, 4, 0),
+                    ::capnp::word(222, 2, 122, 226, 48, 36, 35, 172),
+                    ::capnp::word(4, 0, 7, 0, 1, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(21, 0, 0, 0, 74, 1, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(33, 0, 0, 0, 119, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(112, 97, 99, 107, 97, 103, 101, 46),
+                    ::capnp::word(99, 97, 112, 110, 112, 58, 67, 97),
+                    ::capnp::word(108, 108, 84, 101, 109, 112, 108, 97),
+                    ::capnp::word(116, 101, 46, 107, 101, 114, 110, 101),
+                    ::capnp::word(108, 46, 97, 100, 100, 70, 51, 50),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 3, 0, 4, 0),
+                    ::capnp::word(0, 0, 0, 0, 7, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 63, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(41, 0, 0, 0, 42, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(36, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(48, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(1, 0, 0, 0, 2, 0, 0, 0),
+                    ::capnp::word(0, 0, 1, 0, 64, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(45, 0, 0, 0, 50, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(40, 0, 0, 0, 3, 0, 1, 0),
+                    ::capnp::word(52, 0, 0, 0, 2, 0, 1, 0),
+                    ::capnp::word(114, 111, 119, 115, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(119, 105, 100, 116, 104, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(8, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                    ::capnp::word(0, 0, 0, 0, 0, 0, 0, 0),
+                ];
+                pub(crate) fn get_field_types(index: u16) -> ::capnp::introspect::Type {
+                    match index {
+                        0 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        1 => <u32 as ::capnp::introspect::Introspect>::introspect(),
+                        _ => ::capnp::introspect::panic_invalid_field_index(index),
+                    }
+                }
+                pub(crate) fn get_annotation_types(child_index: Option<u16>, index: u32) -> ::capnp::introspect::Type {
+                    ::capnp::introspect::panic_invalid_annotation_indices(child_index, index)
+                }
+                pub(crate) static ARENA: ::capnp::private::arena::GeneratedCodeArena = ::capnp::private::arena::GeneratedCodeArena::new(&ENCODED_NODE);
+                pub(crate) static RAW_SCHEMA: ::capnp::introspect::RawStructSchema = ::capnp::introspect::RawStructSchema::new(
+                    &ARENA,
+                    NONUNION_MEMBERS,
+                    MEMBERS_BY_DISCRIMINANT,
+                    MEMBERS_BY_NAME
+                );
+                pub(crate) static NONUNION_MEMBERS : &[u16] = &[0,1];
+                pub(crate) static MEMBERS_BY_DISCRIMINANT : &[u16] = &[];
+                pub(crate) static MEMBERS_BY_NAME : &[u16] = &[0,1];
+                pub(crate) const TYPE_ID: u64 = 0x8cd4_bbef_9c6c_c2e1;
             }
         }
     }

@@ -1,12 +1,13 @@
 //! What a profile of a run says of layers, finalists that are compared once they are expanded, and
 //! options that narrow what is planned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use analytics::format::open_bytes;
 use analytics::profile::{Granularity, ProfileReport, SampleKind, StepView};
 use compiler::OperandPolicy::Replicated;
 use compiler::graph::workload::WorkloadExtents;
+use compiler::plan::PlanConstraint;
 use compiler::{CompileError, Options, RepeatPolicy, compile};
 use runtime::sim::{RunOptions, run};
 
@@ -24,9 +25,13 @@ fn blocks(blocks: u64) -> WorkloadExtents {
 }
 
 /// The profile of an MLP of two blocks by phase.
-fn profile(repeats: RepeatPolicy) -> ProfileReport {
+fn profile(repeats: RepeatPolicy, constraints: &[&str]) -> ProfileReport {
     let (workload, mut options) = named("siglip-mlp-benchmark", &blocks(2), Replicated);
     options.repeats = repeats;
+    let parse = |text: &&str| PlanConstraint::parse(text).unwrap();
+    options
+        .plan_constraints
+        .extend(constraints.iter().map(parse));
     let recorded = RunOptions {
         profile: Some(Granularity::Phase),
         timing_only: true,
@@ -46,7 +51,7 @@ fn value<'a>(profile: &'a ProfileReport, step: &StepView<'_>, name: &str) -> Opt
 #[test]
 fn every_kernel_and_every_wait_before_one_names_its_layer() {
     for (repeats, most) in [(RepeatPolicy::Unroll, 1), (RepeatPolicy::Keep, 0)] {
-        let profile = profile(repeats);
+        let profile = profile(repeats, &[]);
         let mut seen: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for id in (0..).take(profile.steps().len()) {
             let step = profile.step(analytics::units::StepId::new(id));
@@ -76,6 +81,83 @@ fn every_kernel_and_every_wait_before_one_names_its_layer() {
             .collect();
         assert_eq!(seen.into_keys().collect::<Vec<_>>(), expected);
     }
+}
+
+/// Values of some metadata, by operation.
+type Indices<'a> = BTreeMap<&'a str, BTreeMap<&'a str, BTreeSet<u32>>>;
+
+#[test]
+fn every_product_of_a_profile_names_its_block() {
+    let names = [
+        "output_block_row",
+        "output_block_column",
+        "inner_block",
+        "block",
+    ];
+    // Rows, columns and contraction of the first product are cut, and its share in chunks.
+    let cut = "0:3x5x3:*:*:*:*:*:*:chunks=2";
+    let profile = profile(RepeatPolicy::Unroll, &[cut]);
+    let mut found = Indices::new();
+    for id in (0..).take(profile.steps().len()) {
+        let step = profile.step(analytics::units::StepId::new(id));
+        if value(&profile, &step, "role") != Some("gemm") {
+            continue;
+        }
+        let indices = found.entry(step.operation).or_default();
+        for name in names {
+            let index = value(&profile, &step, name).expect("each product says it");
+            indices
+                .entry(name)
+                .or_default()
+                .insert(index.parse().unwrap());
+        }
+    }
+    let operations: Vec<_> = found.keys().copied().collect();
+    assert_eq!(
+        operations,
+        ["mlp.0.down", "mlp.0.up", "mlp.1.down", "mlp.1.up"]
+    );
+    for (operation, indices) in &found {
+        for (name, values) in indices {
+            let from_zero: BTreeSet<u32> = (0..).take(values.len()).collect();
+            assert_eq!(values, &from_zero, "{name} of {operation} has no gaps");
+        }
+    }
+    let counts = names.map(|name| found["mlp.0.up"][name].len());
+    assert_eq!(counts, [3, 5, 3, 2]);
+}
+
+#[test]
+fn every_product_of_an_attention_names_its_queries_and_keys() {
+    let extents = WorkloadExtents {
+        tokens: 50,
+        width: 64,
+        heads: 4,
+        attention_batch: 1,
+        ..WorkloadExtents::published(64)
+    };
+    let (workload, options) = named("siglip-attention-benchmark", &extents, Replicated);
+    let package = compiled(&workload.graph, &options).package;
+    let mut products = BTreeSet::new();
+    for template in &package.call_templates {
+        let metadata = |name: &str| {
+            let mut pairs = template.metadata.iter();
+            pairs
+                .find(|(known, _)| known == name)
+                .map(|(_, it)| it.as_str())
+        };
+        if metadata("role") != Some("gemm") {
+            continue;
+        }
+        for name in ["output_block_row", "block"] {
+            let index = metadata(name).unwrap_or_else(|| panic!("{name} of {template:?}"));
+            index.parse::<u32>().expect("an index");
+        }
+        let product = metadata("product").unwrap_or("projection");
+        assert_eq!(product == "projection", metadata("inner_block").is_some());
+        products.insert(product.to_owned());
+    }
+    assert_eq!(products.len(), 3, "{products:?}");
 }
 
 /// The cycles of a run that counts them only.

@@ -156,6 +156,7 @@ fn resolve_rows(context: PhaseContext, fabric: Fabric<'_>) -> Result<ExchangeOut
         row_rules(context, fabric, tile, own, all_landed)
     });
     faults.extend(of_rows.into_iter().flatten());
+    rules::barriers(fabric.rows, &mut faults);
     if all_landed {
         rules::loopbacks(fabric, &landings, &mut faults);
     }

@@ -84,10 +84,12 @@ pub(super) fn receive(fabric: Fabric<'_>, tile: TileId) -> Received {
     arrivals.sort_unstable_by_key(|arrival| arrival.event);
     let landings = match fabric.row(tile) {
         Some(row) => landing::land(tile, row, &arrivals, &mut faults),
-        None if arrivals.is_empty() => Vec::new(),
         None => {
             let what = "64-bit items reach a tile without a row";
-            faults.push(Fault::new(FaultRule::PairedReceivers, tile, what));
+            let fault = |arrival: &Arrival| {
+                Fault::new(FaultRule::PairedReceivers, tile, what).at_event(arrival.event)
+            };
+            faults.extend(arrivals.first().map(fault));
             Vec::new()
         }
     };

@@ -30,6 +30,25 @@ pub(super) fn untested(tile: TileId, row: &TimedRow, faults: &mut Vec<Fault>) {
     }
 }
 
+/// Every tile joins the barrier once: either all rows do at their entry, or the supervisors have
+/// before they call them. Rows in the form that fewer have are at fault.
+pub(super) fn barriers(rows: &[Option<TimedRow>], faults: &mut Vec<Fault>) {
+    let known = || rows.iter().flatten();
+    let joining = known().filter(|row| row.entry_sync).count();
+    let others = known().count() - joining;
+    if joining == 0 || others == 0 {
+        return;
+    }
+    let is_odd = |row: &TimedRow| row.entry_sync == (joining <= others);
+    let what = format!("{joining} rows join the barrier at their entry and {others} do not");
+    for (tile, row) in (0..).map(TileId::new).zip(rows) {
+        if let Some(row) = row.as_ref().filter(|row| is_odd(row)) {
+            let fault = Fault::new(FaultRule::BarrierMismatch, tile, what.clone());
+            faults.push(fault.at_event(0).at_address(row.address));
+        }
+    }
+}
+
 /// While 64-bit items leave a tile, its partner sends nothing.
 pub(super) fn lanes(fabric: Fabric<'_>, tile: TileId, row: &TimedRow, faults: &mut Vec<Fault>) {
     let partner = fabric.topology.partner(tile);

@@ -1,13 +1,17 @@
 //! How far the machine is from every published figure: simulated, published, error, provenance.
 //!
-//! Each figure is asked of the same functions that a run uses. The published side is a committed
-//! table beside its rows; nothing here is fitted at run time.
+//! Figures of kernels are asked of the cost table, those of rows and routes of the decoder, the
+//! fabric and the superstep, all as a run asks them. Two kinds stand for kernels that no run calls,
+//! with constants of their own: the vendor's AMP 1×1 dispatcher, which shares the cycles a row with
+//! the products, and the softmax sets A to C, which share the formula of the other sets. The
+//! published side is a committed table beside its rows; nothing here is fitted at run time.
 
 mod attention;
 pub(crate) mod exchange;
 pub(crate) mod pointwise;
 mod products;
 pub(crate) mod routes;
+pub(crate) mod sequences;
 
 use crate::kernels::Generation;
 

@@ -37,7 +37,7 @@ pub fn arguments(spec: &Spec) -> Arguments {
             width,
             output,
         }) => joined(named!(rows, width), of_output(output)),
-        Spec::Add(Add { rows, width }) => named!(rows, width),
+        Spec::Add(Add { rows, width }) | Spec::AddF32(Add { rows, width }) => named!(rows, width),
         Spec::LayerNorm(norm) => of_norm(norm),
         Spec::LayerNormMoments(LayerNormMoments { rows, width, add }) => named!(rows, width, add),
         Spec::LayerNormApply(apply) => of_apply(apply),

@@ -15,7 +15,8 @@ use half::f16;
 const LAUNCH: u64 = 330;
 /// 12 elements of F32 to F16. Published fit.
 const SINGLE_BLOCK: u64 = 48;
-/// 48 elements of F16 to F143 in flat order. Published planner fallback.
+/// 48 elements of F16 to F143 in flat order. Published planner fallback, assumed: the one published
+/// point, of a pipelined variant, is 2,706 cycles for 8,320 elements, and this says 4,506.
 const FLAT_BLOCK: u64 = 24;
 /// F16 to F143 in panel order: a panel, and a row of the busiest worker. Published fit, coarse:
 /// bank conflicts between source and result are not in it.
@@ -117,7 +118,7 @@ impl Kernel for Cast {
                 Cost::fitted(LAUNCH + SINGLE_BLOCK * parts(elements, 12))
             }
             Self::F16ToF143 { elements, .. } => {
-                Cost::fitted(LAUNCH + FLAT_BLOCK * parts(elements, 48))
+                Cost::assumed(LAUNCH + FLAT_BLOCK * parts(elements, 48))
             }
             Self::F16ToF143Panels { rows, panels, .. } => {
                 let cycles = if rows <= WHOLE_PANEL_ROWS && panels >= WHOLE_PANEL_COUNT {

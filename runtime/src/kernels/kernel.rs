@@ -36,7 +36,7 @@ pub(crate) trait Kernel {
 /// Evaluates an expression with the [`Kernel`] of a spec.
 macro_rules! with_kernel {
     ($spec:expr, $kernel:ident => $body:expr) => {{
-        use $crate::kernels::{copy, gemm, reduce, zero};
+        use $crate::kernels::{add, copy, gemm, reduce, zero};
         use $crate::package::KernelSpec as Spec;
         match *$spec {
             Spec::GemmF16 {
@@ -95,6 +95,10 @@ macro_rules! with_kernel {
             Spec::Gelu($kernel) => $body,
             Spec::BiasGelu($kernel) => $body,
             Spec::Add($kernel) => $body,
+            Spec::AddF32(it) => {
+                let $kernel = add::Single(it);
+                $body
+            }
             Spec::LayerNorm($kernel) => $body,
             Spec::LayerNormMoments($kernel) => $body,
             Spec::LayerNormApply($kernel) => $body,

@@ -98,8 +98,8 @@ pub struct BiasGelu {
     pub output: Output,
 }
 
-/// out[r, c] = left[r, c] + right[c], F16. Operands: out, left, right; out may replace left.
-/// One row is a dense add.
+/// out[r, c] = left[r, c] + right[c], F16 or F32. Operands: out, left, right; out may replace
+/// left. One row is a dense add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Add {
     /// Rows that share the right operand.
@@ -349,6 +349,8 @@ pub enum KernelSpec {
     BiasGelu(BiasGelu),
     /// F16 add.
     Add(Add),
+    /// F32 add.
+    AddF32(Add),
     /// Layer norm of whole rows.
     LayerNorm(LayerNorm),
     /// Moments of parts of rows.

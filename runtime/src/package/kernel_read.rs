@@ -49,6 +49,10 @@ pub(super) fn kernel(kernel: schema::call_template::kernel::Reader<'_>) -> Read<
             rows: add.get_rows(),
             width: add.get_width(),
         }),
+        Which::AddF32(add) => KernelSpec::AddF32(Add {
+            rows: add.get_rows(),
+            width: add.get_width(),
+        }),
         Which::LayerNorm(norm) => layer_norm(norm)?,
         Which::LayerNormMoments(moments) => KernelSpec::LayerNormMoments(LayerNormMoments {
             rows: moments.get_rows(),

@@ -44,6 +44,11 @@ pub(super) fn kernel(mut out: Kernel<'_>, spec: &KernelSpec) {
             add.set_rows(it.rows);
             add.set_width(it.width);
         }
+        KernelSpec::AddF32(it) => {
+            let mut add = out.init_add_f32();
+            add.set_rows(it.rows);
+            add.set_width(it.width);
+        }
         KernelSpec::LayerNorm(_)
         | KernelSpec::LayerNormMoments(_)
         | KernelSpec::LayerNormApply(_) => norm(out, spec),

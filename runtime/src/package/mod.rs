@@ -27,7 +27,7 @@ pub use model::*;
 pub use validate::{FlatItem, flatten, validate};
 
 /// Revision of [`FORMAT_MAJOR`] that this build writes.
-const FORMAT_MINOR: u16 = 1;
+const FORMAT_MINOR: u16 = 2;
 
 /// Most delivery destinations in one package: 2^25. A few bytes can stand for many of them, so the
 /// reader needs a bound of its own.

@@ -240,6 +240,7 @@ fn norms_and_pointwise() -> Vec<KernelSpec> {
             epsilon,
         }),
         KernelSpec::Add(Add { rows: 2, width: 6 }),
+        KernelSpec::AddF32(Add { rows: 3, width: 10 }),
     ];
     for output in [Output::F16, PLAIN, PACKED] {
         let (rows, width) = (3, 64);
@@ -771,10 +772,10 @@ fn tile_rules_are_named() {
             is out of order or leaves 0x4c010..0xe7bb0"#]],
     );
     check(
-        |p| p.tiles[0].rows[0].address = 0x5_0004,
+        |p| p.tiles[0].rows[0].address = 0x8_0000,
         &expect![[r#"
             package is invalid at tile 0 row:
-            address 0x50004 is not 8-byte aligned in region 0"#]],
+            address 0x80000 is not in region 0"#]],
     );
     check(
         |p| p.tiles[0].rows[0].address = 0x5_0040,

@@ -155,7 +155,7 @@ impl<'a> Recorder<'a> {
         if self.granularity == Granularity::Graph {
             return;
         }
-        self.leave_region(place.phase, starts);
+        self.leave_region(starts);
         let step = self.steps.remainder(&mut self.writer, place, iterations);
         for tile in 0..starts.len() {
             self.sample(tile, starts[tile], ends[tile], step, &[]);
@@ -163,9 +163,9 @@ impl<'a> Recorder<'a> {
         self.regions.resume(ends);
     }
 
-    /// The file of a run whose tiles ended at these instants, after `phases` schedule positions.
-    pub(crate) fn finish(mut self, phases: u32, ends: &Instants) -> Result<Vec<u8>, WriteError> {
-        self.leave_region(phases, ends);
+    /// The file of a run whose tiles ended at these instants.
+    pub(crate) fn finish(mut self, ends: &Instants) -> Result<Vec<u8>, WriteError> {
+        self.leave_region(ends);
         self.writer.finish()
     }
 
@@ -184,7 +184,7 @@ impl<'a> Recorder<'a> {
             tile: tile.copied().unwrap_or_default(),
             count: u32::try_from(faults.total()).unwrap_or(u32::MAX),
         });
-        self.finish(first.phase.unwrap_or(0), now)
+        self.finish(now)
     }
 
     const fn is_detailed(&self) -> bool {
@@ -193,21 +193,21 @@ impl<'a> Recorder<'a> {
 
     fn enter_region(&mut self, place: Place, now: &Instants) {
         let label = self.steps.region_label(place.phase);
-        if self.regions.continues(label) {
+        if self.regions.prolong(place, label) {
             return;
         }
-        self.leave_region(place.phase, now);
+        self.leave_region(now);
         self.regions.open(place, label);
     }
 
-    fn leave_region(&mut self, phase_end: u32, now: &Instants) {
+    fn leave_region(&mut self, now: &Instants) {
         let Some(region) = self.regions.close() else {
             return;
         };
         let step = if self.granularity == Granularity::Graph {
             Steps::graph(&mut self.writer)
         } else {
-            self.steps.region(&mut self.writer, &region, phase_end)
+            self.steps.region(&mut self.writer, &region)
         };
         let starts = self.regions.starts().to_vec();
         for (tile, (&start, &end)) in starts.iter().zip(now).enumerate() {

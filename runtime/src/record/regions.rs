@@ -9,6 +9,8 @@ use super::{Instants, Place};
 pub(super) struct Region {
     /// Where it began.
     pub(super) place: Place,
+    /// One past the last schedule position in it.
+    pub(super) end: u32,
     /// Its label.
     pub(super) label: String,
 }
@@ -29,23 +31,24 @@ impl Regions {
         }
     }
 
-    /// Whether an item with this label prolongs what is open. All items do when regions are not
-    /// recorded, or when the whole run is one.
-    pub(super) fn continues(&self, label: &str) -> bool {
-        match self.granularity {
-            Granularity::Region => self
-                .current
-                .as_ref()
-                .is_some_and(|region| region.label == label),
-            Granularity::Graph => self.current.is_some(),
-            Granularity::Phase | Granularity::Step | Granularity::Unknown => true,
-        }
+    /// Whether an item with this label prolongs what is open, to which it then belongs. All items
+    /// do when regions are not recorded, or when the whole run is one.
+    pub(super) fn prolong(&mut self, place: Place, label: &str) -> bool {
+        let is_recorded = matches!(self.granularity, Granularity::Region | Granularity::Graph);
+        let is_one = self.granularity == Granularity::Graph;
+        let open = self.current.as_mut();
+        let Some(region) = open.filter(|region| is_one || region.label == label) else {
+            return !is_recorded;
+        };
+        region.end = place.phase + 1;
+        true
     }
 
     /// Opens a run; its samples start where the tiles last left off.
     pub(super) fn open(&mut self, place: Place, label: &str) {
         self.current = Some(Region {
             place,
+            end: place.phase + 1,
             label: label.to_owned(),
         });
     }

@@ -247,12 +247,7 @@ impl<'a> Steps<'a> {
     }
 
     /// A run of one label, or the whole run at `graph` granularity.
-    pub(super) fn region(
-        &self,
-        writer: &mut ProfileWriter,
-        region: &Region,
-        phase_end: u32,
-    ) -> StepId {
+    pub(super) fn region(&self, writer: &mut ProfileWriter, region: &Region) -> StepId {
         let mut step = bare(
             region.place,
             SampleKind::Compute,
@@ -262,7 +257,7 @@ impl<'a> Steps<'a> {
         step.epoch = 0;
         step.metadata = vec![
             pair("phase_start", region.place.phase),
-            pair("phase_end", phase_end),
+            pair("phase_end", region.end),
         ];
         writer.step(&step)
     }

@@ -299,6 +299,76 @@ fn regions_are_runs_of_one_label_or_of_one_operation() {
     );
 }
 
+/// `phase_start` and `phase_end` of each region of a tile; a Repeat's remainder is no region.
+fn extents(profile: &ProfileReport, tile: usize) -> Vec<(u32, u32)> {
+    let number = |text: &str, name: &str| {
+        let value = text.lines().find_map(|line| line.strip_prefix(name));
+        value.expect("regions say where they are").parse().unwrap()
+    };
+    (0..samples(profile)[tile].len())
+        .map(|ordinal| metadata(profile, tile, ordinal))
+        .filter(|text| !text.starts_with("iterations="))
+        .map(|text| (number(&text, "phase_start="), number(&text, "phase_end=")))
+        .collect()
+}
+
+#[test]
+fn regions_around_and_in_a_repeat_cover_all_phases_once() {
+    let mut package = repeated();
+    let (_, by_operation) = record(&package, &at(Granularity::Region));
+    check(
+        &lines(&by_operation, 2),
+        &expect![[r#"
+        0/0 0+366 compute operands [operands]
+        1/0 366+0 compute clear [clear]
+        2/0 366+462 compute product [product]
+        0/0 828+2174 compute operands [repeat-remainder]
+        3/0 3002+963 compute collect [collect]
+    "#]],
+    );
+    assert_eq!(extents(&by_operation, 2), [(0, 1), (1, 2), (2, 3), (3, 5)]);
+    // One label over the body, and over what follows too: the remainder still ends the first run.
+    for exchange in &mut package.exchanges {
+        "model".clone_into(&mut exchange.region);
+    }
+    for phase in &mut package.compute_phases {
+        "model".clone_into(&mut phase.region);
+    }
+    let (_, by_label) = record(&package, &at(Granularity::Region));
+    assert_eq!(extents(&by_label, 2), [(0, 3), (3, 5)]);
+    // The last exchange moves into the Repeat, and another Repeat stands around all.
+    let mut nested = package;
+    let last = nested.schedule.pop().unwrap();
+    let ScheduleItem::Repeat { body, .. } = &mut nested.schedule[0] else {
+        panic!("the block's first item is the Repeat");
+    };
+    body.push(last);
+    let body = std::mem::take(&mut nested.schedule);
+    nested
+        .schedule
+        .push(ScheduleItem::Repeat { count: 2, body });
+    let (_, nested) = record(&nested, &at(Granularity::Region));
+    assert_eq!(extents(&nested, 2), [(0, 4), (4, 5)]);
+}
+
+#[test]
+fn a_region_that_a_fault_cuts_ends_after_its_last_whole_phase() {
+    // The bytes that the second iteration sends were never declared: a fault at position 0 again.
+    let mut broken = repeated();
+    let source = crate::package::SourceStep {
+        delivery: 0,
+        bytes: 4,
+    };
+    broken.exchanges[0].source_steps.push(source);
+    let error = run(&broken, &at(Granularity::Region), &mut |_| ()).expect_err("a rule is broken");
+    let RunError::Stopped { faults, profile } = error else {
+        panic!("a profile was asked for: {error:?}");
+    };
+    assert_eq!(faults.first().phase, Some(0));
+    let cut = open_bytes(profile).expect("a valid profile");
+    assert_eq!(extents(&cut, 2), [(0, 1), (1, 2), (2, 3)]);
+}
+
 #[test]
 fn graph_granularity_is_one_sample_a_tile() {
     let (report, profile) = record(&package(), &at(Granularity::Graph));

@@ -11,7 +11,7 @@ mod parameters;
 mod program;
 mod report;
 mod skew;
-mod superstep;
+pub(crate) mod superstep;
 
 use analytics::format::WriteError;
 use analytics::profile::Granularity;
@@ -133,11 +133,10 @@ pub fn run(
         }
     };
     stage(Stage::Record);
-    let positions = u32::try_from(program.flat.len()).unwrap_or(u32::MAX);
     let ends = device.now;
     let profile = device
         .recorder
-        .map(|recorder| recorder.finish(positions, &ends))
+        .map(|recorder| recorder.finish(&ends))
         .transpose()?;
     Ok(RunReport {
         outputs,

@@ -95,7 +95,10 @@ fn push_row(text: &mut String, row: &Row) {
 fn push_group(text: &mut String, group: &Group, rows: &[Row]) {
     let mut bounds: Vec<String> = Vec::new();
     for row in rows.iter().filter(|row| row.group == group.name) {
-        let bound = bound_text(row.bound);
+        let mut bound = bound_text(row.bound);
+        if let (Bound::Unclaimed, Some(error)) = (row.bound, row.error_percent()) {
+            let _fits = write!(bound, " ({error:+.1} %)");
+        }
         if !bounds.contains(&bound) {
             bounds.push(bound);
         }

@@ -175,7 +175,9 @@ fn recording(
     io: &Io<'_>,
 ) -> Result<Option<Recording>, CliError> {
     let asked = granularity.is_some();
-    let output = output.or_else(|| (io.environment)("IPU_PROFILE_OUTPUT").map(PathBuf::from));
+    // An empty variable names no file: it is as good as unset.
+    let named = || (io.environment)("IPU_PROFILE_OUTPUT").filter(|name| !name.is_empty());
+    let output = output.or_else(|| named().map(PathBuf::from));
     let granularity = if (io.environment)("IPU_PROFILE_AGGREGATE").is_some() {
         Granularity::Graph
     } else if let Some(level) = granularity {
@@ -270,6 +272,9 @@ mod tests {
         let step = Some(GranularityArg::Step);
         assert_eq!(asked(None, None, &[]), "none");
         assert_eq!(asked(None, None, &[aggregate, level]), "none");
+        let empty = ("IPU_PROFILE_OUTPUT", "");
+        assert_eq!(asked(None, None, &[empty, level]), "none");
+        assert_eq!(asked(Some("flag"), None, &[empty]), "flag phase");
         assert_eq!(asked(None, None, &[to]), "env phase");
         assert_eq!(asked(None, None, &[to, level]), "env region");
         assert_eq!(asked(Some("flag"), None, &[to]), "flag phase");

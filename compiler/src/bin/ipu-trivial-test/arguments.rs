@@ -179,7 +179,9 @@ impl Arguments {
         &self,
         environment: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<(PathBuf, Granularity)>> {
-        let output = environment("IPU_PROFILE_OUTPUT").map(PathBuf::from);
+        // An empty variable names no file: it is as good as unset.
+        let named = environment("IPU_PROFILE_OUTPUT").filter(|name| !name.is_empty());
+        let output = named.map(PathBuf::from);
         let Some(output) = self
             .profile_output
             .clone()
@@ -228,6 +230,8 @@ mod tests {
         let output = ("IPU_PROFILE_OUTPUT", "a");
         let level = |name| ("IPU_PROFILE_GRANULARITY", name);
         assert_eq!(profile(&[], &[level("step")]).unwrap(), None);
+        let empty = ("IPU_PROFILE_OUTPUT", "");
+        assert_eq!(profile(&[], &[empty, level("step")]).unwrap(), None);
         assert_eq!(profile(&[], &[output]).unwrap(), Some(Granularity::Phase));
         assert_eq!(
             profile(&[], &[output, level("step")]).unwrap(),

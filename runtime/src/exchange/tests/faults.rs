@@ -269,6 +269,31 @@ fn controls_at_the_first_events_of_a_send_are_refused_unless_allowed() {
 }
 
 #[test]
+fn rows_join_their_barrier_in_one_form() {
+    let mut scene = one();
+    scene.transfer(0, 200, 20, 0x6_1000, &[(4, 0x9_0000)]);
+    let words = scene.words();
+    let rows = scene
+        .rows(&words, &scene.memories(&words))
+        .expect("decodes");
+    let joined = |tiles: &[usize]| {
+        let mut rows = rows.clone();
+        for &tile in tiles {
+            rows[tile].as_mut().expect("a row").entry_sync = true;
+        }
+        let faults = resolve(scene.context, &rows, &scene.topology).err()?;
+        let found = faults.iter().map(|it| (it.rule, it.tile.get()));
+        Some(found.collect::<Vec<_>>())
+    };
+    let rule = FaultRule::BarrierMismatch;
+    assert_eq!(joined(&[]), None);
+    assert_eq!(joined(&[0, 2, 4]), None);
+    // The fewer rows are at fault.
+    assert_eq!(joined(&[2]), Some(vec![(rule, 2)]));
+    assert_eq!(joined(&[0, 4]), Some(vec![(rule, 2)]));
+}
+
+#[test]
 fn a_lent_lane_is_not_used() {
     refused(pair(), FaultRule::LaneConflict, 0, |scene| {
         scene.transfer(1, 60, 4, 0x6_0000, &[(4, 0x9_0000)]);

@@ -9,7 +9,9 @@ use super::assembler::{NEUTRAL, Register, Sent, Write, assemble};
 use super::scene::{ROW, Scene, load};
 use crate::exchange::row::Message;
 use crate::exchange::{Landing, PhaseContext, TimedRow, decode_row, resolve};
-use crate::fidelity::exchange::{FOUR_MESSAGES, MULTICAST, POINT_TO_POINT};
+use crate::fault::FaultRule;
+use crate::fidelity::exchange::{FOUR_MESSAGES, MULTICAST, Meeting, POINT_TO_POINT};
+use crate::fidelity::sequences::{ABUTTING, ORDINARY, PAIR};
 use crate::machine::arch::TILES;
 use crate::machine::memory::TileMemory;
 use crate::machine::topology::Topology;
@@ -183,6 +185,77 @@ fn a_published_paired_transfer_has_the_published_events() {
             ran.before[0].read(0x5_0000, 512)
         );
     }
+}
+
+/// The words of a meeting do what the rows of a phase do.
+#[track_caller]
+fn same_rows(meeting: Meeting, rows: &[Option<TimedRow>]) {
+    assert_eq!(rows.iter().flatten().count(), meeting.len());
+    for &(tile, words) in meeting {
+        let row = rows[usize::from(tile)].as_ref().expect("a row");
+        assert_eq!(listing(&decoded(words, 0, 0)), listing(row), "tile {tile}");
+    }
+}
+
+/// Sources of the four messages to tile 2, which spell the published select events.
+const SOURCES: [u16; 4] = [4, 6, 8, 10];
+
+#[test]
+fn published_sequences_are_the_words_of_the_transfers_that_they_stand_for() {
+    let mut pair = Scene::new(4);
+    pair.paired(0, 31, 128, 0x5_0000, &[(2, 0x6_0000), (3, 0x6_0000)]);
+    same_rows(PAIR, &pair.run().expect("legal").rows);
+    let mut ordinary = Scene::new(12);
+    for (at, source) in (0..).zip(SOURCES) {
+        let to = [(2, 0x9_0000 + at * 0x400)];
+        ordinary.transfer(source, 28 + at * 50, 52, 0x6_0000, &to);
+    }
+    same_rows(ORDINARY, &ordinary.run().expect("legal").rows);
+}
+
+/// Four messages of 176 pairs to tiles 2 and 3, the second `late` events after it could start,
+/// with one format over all of them.
+fn abutting(late: u32) -> Scene {
+    let mut scene = Scene::new(12);
+    for (at, source) in (0..).zip(SOURCES) {
+        let to = [2, 3].map(|tile| (tile, 0x9_0000 + at * 0x800));
+        let late = if at == 0 { 0 } else { late };
+        scene.paired(source, 27 + at * 174 + late, 352, 0x6_0000, &to);
+    }
+    for tile in [2, 3] {
+        let writes = &mut scene.script(tile).writes;
+        let formats = writes
+            .iter()
+            .filter(|write| write.register == Register::Format)
+            .copied();
+        let ends: Vec<_> = formats.collect();
+        let (first, last) = (ends[0], ends[ends.len() - 1]);
+        writes.retain(|write| write.register != Register::Format || [first, last].contains(write));
+    }
+    scene
+}
+
+#[test]
+fn abutting_64_bit_payloads_share_one_format() {
+    let ran = abutting(0).run().expect("the vendor's sequence is legal");
+    same_rows(ABUTTING, &ran.rows);
+    for tile in [2, 3] {
+        let landings = &ran.outcome.landings[tile];
+        let events: Vec<_> = landings.iter().map(|it| (it.event, it.items)).collect();
+        assert_eq!(events, [(56, 176), (232, 176), (408, 176), (584, 176)]);
+        assert_eq!(ran.outcome.horizons[tile], 765);
+        for (at, source) in (0..).zip(SOURCES) {
+            let arrived = ran.memories[tile].read(0x9_0000 + at * 0x800, 1408);
+            let sent = ran.before[usize::from(source)].read(0x6_0000, 1408);
+            assert_eq!(arrived, sent, "tile {tile}, message {at}");
+        }
+    }
+    // One event later the second payload no longer abuts the first.
+    let fault = abutting(1)
+        .run()
+        .map(|_| ())
+        .expect_err("the format is held");
+    assert_eq!((fault.rule, fault.tile.get()), (FaultRule::FormatHeld, 2));
 }
 
 #[test]

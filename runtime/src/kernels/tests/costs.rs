@@ -5,7 +5,7 @@ use analytics::units::Cycles;
 use crate::fidelity::pointwise::REDUCTIONS;
 use crate::kernels::{Basis, Generation, basis, cycles, workers};
 use crate::package::MemoryClass::{Interleaved, Standard};
-use crate::package::{KernelSpec, MemoryClass, Merge, MergeAll};
+use crate::package::{Add, Cast, Gemm, KernelSpec, MemoryClass, Merge, MergeAll};
 
 fn gemm(rows: u32, inner: u32, columns: u32, coefficients: MemoryClass) -> KernelSpec {
     KernelSpec::GemmF16 {
@@ -92,6 +92,78 @@ fn a_merge_in_one_pass_is_assumed_and_shorter() {
         cycles(&merge, generation)
     };
     assert!(cycles(&all, generation) < (0..6).map(one).sum());
+}
+
+/// What each basis claims is no more than what was published.
+#[test]
+fn no_basis_claims_more_than_was_published() {
+    let merge = |half_output| {
+        KernelSpec::Merge(Merge {
+            rows: 8,
+            columns: 72,
+            padded: 80,
+            first: false,
+            last: true,
+            half_output,
+        })
+    };
+    let (old, new) = (Generation::G20260907, Generation::G20260913);
+    let flat = KernelSpec::Cast(Cast::F16ToF143 {
+        elements: 8320,
+        scale: 0,
+    });
+    let stage = KernelSpec::StageInterleaved { bytes: 8192 };
+    for (spec, generation, expected) in [
+        // Six points of the earlier set with F32 results; none of the later one, none with F16.
+        (merge(false), old, Basis::Measured),
+        (merge(true), old, Basis::Fitted),
+        (merge(false), new, Basis::Fitted),
+        (merge(true), new, Basis::Fitted),
+        // A planner's fallback, far from the one point.
+        (flat, old, Basis::Assumed),
+        (flat, new, Basis::Assumed),
+        // One point makes no fit.
+        (stage, old, Basis::Derived),
+        (stage, new, Basis::Derived),
+    ] {
+        assert_eq!(basis(&spec, generation), expected, "{spec:?} {generation}");
+    }
+}
+
+/// 294 + panels of K16 × C16 · (4 · 4R + 531.5), in whole cycles.
+#[test]
+fn f32_products_cost_what_the_early_planner_says() {
+    for (rows, inner, columns, expected) in [
+        (8, 16, 16, 294 + 128 + 532),
+        (8, 32, 16, 294 + 256 + 1063),
+        (100, 64, 48, 294 + 12 * 1600 + 6378),
+    ] {
+        let spec = KernelSpec::GemmF32(Gemm {
+            rows,
+            inner,
+            columns,
+            accumulate: false,
+            coefficients: Interleaved,
+        });
+        assert_eq!(cycles(&spec, Generation::default()).get(), expected);
+        assert_eq!(basis(&spec, Generation::default()), Basis::Assumed);
+    }
+}
+
+/// As the F16 add, in blocks of 12 elements instead of 24.
+#[test]
+fn f32_adds_take_twice_the_blocks_of_f16_ones_and_are_assumed() {
+    let (old, new) = (Generation::G20260907, Generation::G20260913);
+    for (rows, width, generation, expected) in [
+        (1, 24, new, 504 + 2 * 18),
+        (1, 26, new, 504 + 3 * 18),
+        (3, 24, new, 504 + 3 * 2 * 18 + 2 * 234),
+        (1, 24, old, 492 + 2 * 24),
+    ] {
+        let spec = KernelSpec::AddF32(Add { rows, width });
+        assert_eq!(cycles(&spec, generation).get(), expected, "{rows}x{width}");
+        assert_eq!(basis(&spec, generation), Basis::Assumed);
+    }
 }
 
 #[test]

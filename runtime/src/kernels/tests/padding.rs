@@ -57,6 +57,16 @@ fn pointwise_and_norms() -> Vec<Case> {
             ROW_BYTES,
         ),
         (KernelSpec::Add(Add { rows, width }), &[1], &[2], ROW_BYTES),
+        // A row of eight F32.
+        (
+            KernelSpec::AddF32(Add {
+                rows,
+                width: width / 2,
+            }),
+            &[1],
+            &[2],
+            ROW_BYTES,
+        ),
         (norm(false), &[1], &[2, 3], ROW_BYTES),
         (norm(true), &[2, 3], &[4, 5], ROW_BYTES),
         (
@@ -173,7 +183,10 @@ fn rows_written_in_part_are_faults() {
         let is_flat = matches!(spec, KernelSpec::Cast(_) | KernelSpec::Rearrange(_));
         let pointwise = matches!(
             spec,
-            KernelSpec::Gelu(_) | KernelSpec::BiasGelu(_) | KernelSpec::Add(_)
+            KernelSpec::Gelu(_)
+                | KernelSpec::BiasGelu(_)
+                | KernelSpec::Add(_)
+                | KernelSpec::AddF32(_)
         );
         if is_flat || pointwise {
             // Their words are independent: a part gives a part.

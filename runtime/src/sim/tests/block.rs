@@ -123,6 +123,16 @@ pub(crate) fn add_row(package: &mut Package, tile: u16, words: &[u32]) {
     });
 }
 
+/// Address of the SEND in a tile's segment with this index.
+pub(crate) fn send_word(package: &Package, tile: usize, segment: usize) -> u32 {
+    let segment = &package.tiles[tile].segments[segment];
+    let (words, _) = segment.bytes.as_chunks::<4>();
+    let send = words
+        .iter()
+        .position(|&word| u32::from_le_bytes(word) & 0xF800_0000 == 0x7800_0000);
+    segment.address + 4 * u32::try_from(send.expect("the tile sends")).unwrap()
+}
+
 fn tensors() -> Vec<Tensor> {
     let tensor = |name: &str, shape: [u64; 2], role, seed| Tensor {
         name: name.to_owned(),

@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use super::block::{package, repeat};
+use super::block::{package, repeat, send_word};
 use super::{TensorValues, horizons, lines, report, run, values};
 use crate::fault::FaultRule;
 use crate::package::{Binding, OperandStep, Package, RowPatch, SourceStep};
@@ -47,7 +47,7 @@ fn repeated() -> Package {
         delivery: 0,
         bytes: LEFT_BYTES.cast_signed(),
     });
-    let address = send_word(&package);
+    let address = send_word(&package, 0, 0);
     package.tiles[0].row_patches.push(RowPatch {
         address,
         exchange: 0,
@@ -56,16 +56,6 @@ fn repeated() -> Package {
     });
     repeat(&mut package, COUNT);
     package
-}
-
-/// Address of the SEND in tile 0's row of the first exchange.
-fn send_word(package: &Package) -> u32 {
-    let segment = &package.tiles[0].segments[0];
-    let (words, _) = segment.bytes.as_chunks::<4>();
-    let send = words
-        .iter()
-        .position(|&word| u32::from_le_bytes(word) & 0xF800_0000 == 0x7800_0000);
-    segment.address + 4 * u32::try_from(send.expect("tile 0 sends")).unwrap()
 }
 
 #[test]

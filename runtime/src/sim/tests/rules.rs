@@ -6,16 +6,16 @@
 use analytics::units::TileId;
 use expect_test::expect;
 
-use super::block::{LEFT, OUT, RIGHT, SCRATCH, add_exchange, add_row, package};
-use crate::exchange::decode_row;
+use super::block::{LEFT, OUT, RIGHT, SCRATCH, add_exchange, add_row, package, send_word};
 use crate::exchange::tests::assembler::{
     NEUTRAL, RETURN, Register, SYNC_INTERNAL, Write, delay, delay_control, send, send_off,
     send_pair,
 };
-use crate::exchange::tests::scene::{ROW, Scene};
+use crate::exchange::tests::scene::Scene;
 use crate::fault::{FaultRule, Faults};
-use crate::machine::memory::TileMemory;
-use crate::package::{Allocation, MemoryClass, MemoryRange, Package, ScheduleItem};
+use crate::package::{
+    Allocation, MemoryClass, MemoryRange, Package, RowPatch, ScheduleItem, SourceStep,
+};
 use crate::sim::{RunError, RunOptions, run};
 
 const FROM: u32 = 0x6_0000;
@@ -96,10 +96,7 @@ fn of_words(rule: FaultRule) -> Option<Faults> {
     use FaultRule as R;
     Some(match rule {
         R::UnknownInstruction => words(&[delay(5), 0, RETURN]),
-        // A package with such a row is refused before it runs.
-        R::RowAlignment => decode_row(TileId::new(3), &TileMemory::new(), ROW + 4, 0, 0)
-            .unwrap_err()
-            .into(),
+        R::RowAlignment => changed(|p| p.tiles[3].rows[0].address += 4),
         R::RowRegion => words(&[delay(3)]),
         R::PairAlignment => {
             let [first, second] =
@@ -111,6 +108,8 @@ fn of_words(rule: FaultRule) -> Option<Faults> {
             words(&long.chain([RETURN]).collect::<Vec<_>>())
         }
         R::UnexpectedSync => words(&[delay(9), SYNC_INTERNAL, RETURN]),
+        // The other row of the exchange leaves the barrier to its supervisor.
+        R::BarrierMismatch => words(&[SYNC_INTERNAL, delay(6), RETURN]),
         R::SendControl => words(&[send(64, FROM / 4, 1), send_off(6, 3), RETURN]),
         R::ContinuationWithoutStream => {
             words(&[send(3, FROM / 4, 1), delay(1), send_off(3, 1), RETURN])
@@ -200,8 +199,9 @@ fn of_programs(rule: FaultRule) -> Option<Faults> {
     use FaultRule as R;
     Some(match rule {
         R::OutsideBuffer => changed(|package| {
-            package.allocations.push(buffer(0, LEFT, 0, 1));
-            package.allocations.push(buffer(3, OUT, 0, 3));
+            package.allocations = buffers();
+            // It is live no longer when the second part of the product lands.
+            package.allocations.last_mut().unwrap().last = 3;
         }),
         R::UninitialisedRead => changed(|p| p.bindings[3].address = SCRATCH),
         R::OperandAlignment => changed(|p| p.tiles[2].calls[0].operands[1] += 16),
@@ -229,6 +229,18 @@ fn buffer(tile: u16, address: u32, first: u32, last: u32) -> Allocation {
         first,
         last,
     }
+}
+
+/// Buffers that all words of the block lie in, live as long as that is so.
+fn buffers() -> Vec<Allocation> {
+    vec![
+        buffer(0, LEFT, 0, 0),
+        buffer(1, LEFT, 0, 2),
+        buffer(1, OUT, 2, 3),
+        buffer(2, LEFT, 0, 2),
+        buffer(2, OUT, 2, 4),
+        buffer(3, OUT, 3, 4),
+    ]
 }
 
 /// A word lands along with the last 64-bit item before it.
@@ -271,11 +283,12 @@ fn each_rule_is_broken_alone_and_told_with_its_place() {
     }
     expect![[r#"
         unknown-instruction: tile 3, phase 5, event 5, address 0x50c04
-        row-alignment: tile 3, event 0, address 0x5c004
+        row-alignment: tile 3, phase 3, event 0, address 0x50404
         row-region: tile 3, phase 5, event 3, address 0x50c04
         pair-alignment: tile 3, phase 5, event 2, address 0x50c04
         row-length: tile 3, phase 5, event 2146959360, address 0x54bfc
         unexpected-sync: tile 3, phase 5, event 9, address 0x50c04
+        barrier-mismatch: tile 3, phase 5, event 0, address 0x50c00
         send-control: tile 3, phase 5, event 64, address 0x50c04
         continuation-without-stream: tile 3, phase 5, event 4, address 0x50c08
         send-offset: tile 3, phase 5, event 3, address 0x50c04
@@ -290,7 +303,7 @@ fn each_rule_is_broken_alone_and_told_with_its_place() {
         unknown-source: tile 3, phase 5, event 4, address 0x50c00
         mux-window: tile 2, phase 5, event 71
         mux-overlap: tile 2, phase 5, event 370
-        paired-receivers: tile 3, phase 5
+        paired-receivers: tile 3, phase 5, event 65
         pointer-missing: tile 2, phase 5, event 124
         pointer-mid-payload: tile 2, phase 5, event 125
         landing-overlap: tile 3, phase 5, event 128 and 1 more
@@ -315,4 +328,111 @@ fn each_rule_is_broken_alone_and_told_with_its_place() {
         horizon-mismatch: tile 3, phase 4, event 108
     "#]]
     .assert_eq(&found);
+}
+
+/// Rule and place of the first fault.
+fn told(faults: &Faults) -> String {
+    let fault = faults.first().to_string();
+    fault.split(": ").take(2).collect::<Vec<_>>().join(": ")
+}
+
+#[test]
+fn words_outside_declared_buffers_are_told_for_sources_and_for_tiles_without_any() {
+    let mut sound = package();
+    sound.allocations = buffers();
+    run(&sound, &RunOptions::default(), &mut |_| ()).expect("every word has its buffer");
+    let declared = |change: fn(&mut Vec<Allocation>)| {
+        told(&changed(|package| {
+            package.allocations = buffers();
+            change(&mut package.allocations);
+        }))
+    };
+    // The source of the first exchange begins before its buffer.
+    let source = declared(|buffers| buffers[0].range.address += 8);
+    assert_eq!(
+        source,
+        "outside-buffer: tile 0, phase 0, event 60, address 0x88000"
+    );
+    let source = declared(|buffers| buffers[2].last = 2);
+    assert_eq!(
+        source,
+        "outside-buffer: tile 1, phase 3, event 60, address 0x80000"
+    );
+    let bare = declared(|buffers| buffers.retain(|it| it.tile.get() != 3));
+    assert_eq!(
+        bare,
+        "outside-buffer: tile 3, phase 3, event 85, address 0x80000"
+    );
+}
+
+#[test]
+fn a_kernel_that_reads_a_row_written_in_part_is_told() {
+    // The host leaves out the last eight of 16 inner lanes.
+    let faults = changed(|package| package.patterns[0].loops[1].count = 8);
+    let expected = "uninitialised-read: tile 1, phase 2, address 0x88010";
+    assert_eq!(told(&faults), expected, "{faults}");
+    assert_eq!(faults.total(), 2, "tiles 1 and 2 multiply it: {faults}");
+}
+
+#[test]
+fn receivers_of_a_delivery_are_distinct_and_at_least_one() {
+    let faults = changed(|package| {
+        let receivers = &mut package.exchanges[0].deliveries[0].destinations;
+        receivers.push(receivers[0]);
+    });
+    let expected = "delivery-mismatch: tile 1, phase 0, address 0x88000";
+    assert_eq!(told(&faults), expected, "{faults}");
+    let mut nowhere = package();
+    nowhere.exchanges[0].deliveries[0].destinations.clear();
+    let error = run(&nowhere, &RunOptions::default(), &mut |_| ()).expect_err("no receiver");
+    assert!(matches!(error, RunError::Package(_)), "{error}");
+    assert!(error.to_string().contains("to 0 tiles"), "{error}");
+}
+
+/// Tile 2 sends 20 words while 40 land on it, in a Repeat of two iterations.
+fn moving() -> Package {
+    let mut package = package();
+    add_exchange(&mut package, "probe", |scene| {
+        one(scene);
+        scene.transfer(2, 130, 20, TO + 0x8000, &[(3, TO)]);
+    });
+    schedule_probe(&mut package);
+    let body = package.schedule.split_off(5);
+    package
+        .schedule
+        .push(ScheduleItem::Repeat { count: 2, body });
+    package
+}
+
+#[test]
+fn elements_are_compared_where_an_iteration_has_moved_its_source_to() {
+    run(&moving(), &RunOptions::default(), &mut |_| ()).expect("nothing moves");
+    // From one iteration to the next the source goes from the element above the landing into its
+    // own, behind what lands; the declared delivery goes with it.
+    let step = -0x7000_i32;
+    let mut package = moving();
+    let segment = package.tiles[2].segments.len() - 1;
+    let address = send_word(&package, 2, segment);
+    package.tiles[2].row_patches.push(RowPatch {
+        address,
+        exchange: 3,
+        step: ((step / 4) << 3).cast_unsigned(),
+    });
+    package.exchanges[3].source_steps.push(SourceStep {
+        delivery: 1,
+        bytes: step,
+    });
+    let error = run(&package, &RunOptions::default(), &mut |_| ()).expect_err("a rule is broken");
+    let RunError::Faults(faults) = error else {
+        panic!("{error}");
+    };
+    let expected = "element-conflict: tile 2, phase 5, event 130, address 0xb0000";
+    assert_eq!(told(&faults), expected, "{faults}");
+    assert_eq!(faults.total(), 1, "{faults}");
+    // Once around, the same program is sound.
+    let ScheduleItem::Repeat { count, .. } = &mut package.schedule[5] else {
+        panic!("the probe is in the Repeat");
+    };
+    *count = 1;
+    run(&package, &RunOptions::default(), &mut |_| ()).expect("the first iteration is legal");
 }
