@@ -5,12 +5,13 @@
 //! credentials). By its hash only a blob with a public publication is there at all.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::Shared;
 use super::error::AppError;
+use super::extract::Named;
 use super::range::{Selection, select};
 use crate::store::{ArtifactKind, BlobId, PublicationId};
 
@@ -21,7 +22,7 @@ const PRIVATE: &str = "private, max-age=31536000, immutable";
 /// `GET` and `HEAD /api/artifacts/<sha256>`.
 pub(super) async fn download(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, AppError> {
@@ -35,7 +36,7 @@ pub(super) async fn download(
 /// `GET` and `HEAD /api/publications/<id>/content`.
 pub(super) async fn content(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, AppError> {
@@ -89,7 +90,10 @@ async fn send(
     if method == Method::HEAD {
         return Ok((status, fixed, Body::empty()).into_response());
     }
-    let part = shared.store.read(id, range).await?;
+    let part = match shared.store.read(id, range).await {
+        Err(error) if error.is_missing() => return Err(AppError::not_found("such artifact")),
+        part => part?,
+    };
     Ok((status, fixed, Body::from_stream(part)).into_response())
 }
 

@@ -3,7 +3,7 @@
 //! `before` and `after` name public artifacts by hash, or publications by id, which may be private:
 //! whoever knows the id may read them. The rest of the query are the command's flags.
 
-use analytics::diff::{DiffError, diff};
+use analytics::diff::{DiffError, ProfileDiff, diff};
 use analytics::query::QueryError;
 use analytics::report::diff_json;
 use axum::extract::{RawQuery, State};
@@ -40,19 +40,34 @@ pub(super) async fn compare(
         let hint = "besides before and after, the names are flags of `ipu-stack profile-diff`";
         AppError::bad_request(error, hint)
     })?;
+    query::at_most_rows("limit", limit)?;
     let before = named(&shared, &before).await?;
     let after = named(&shared, &after).await?;
     let _turn = shared.profiles.turn().await;
     let before = profiles::report(&shared, before).await?;
     let after = profiles::report(&shared, after).await?;
     let found = tokio::task::spawn_blocking(move || {
-        diff(&before, &after, &options).map(|found| diff_json(&found, limit))
+        let found = diff(&before, &after, &options).map_err(|error| refused(&error))?;
+        if limit == 0 {
+            check_changes(&found)?;
+        }
+        query::bounded(diff_json(&found, limit))
     });
-    let json = found
-        .await
-        .map_err(IntakeError::Check)?
-        .map_err(|error| refused(&error))?;
+    let json = found.await.map_err(IntakeError::Check)??;
     Ok(query::json_response(json))
+}
+
+/// A limit of none asks for all changes, and those may be many.
+fn check_changes(found: &ProfileDiff) -> Result<(), AppError> {
+    let most = query::ROWS_MAX;
+    for (name, section) in found.sections() {
+        let count = section.changes.len();
+        if count > most {
+            let error = format!("{count} changes by {name} are more than {most} in one answer");
+            return Err(AppError::bad_request(error, "give a limit"));
+        }
+    }
+    Ok(())
 }
 
 /// The blob that a hash or the id of a publication names; they differ in length.

@@ -1,10 +1,14 @@
 //! Failed requests as JSON: `{"error": what, "hint": what to do}` and a status.
+//!
+//! What a store says of itself, with its address, keys and folders, is for the log alone: a client
+//! gets the id of its request, which finds the line.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
+use super::request_id;
 use crate::store::{BadId, BadText, IntakeError, StoreError, Trouble};
 
 /// A failed request.
@@ -14,12 +18,16 @@ pub(super) struct AppError {
     error: String,
     hint: String,
     retry_seconds: Option<u32>,
+    /// For the log.
+    cause: String,
 }
 
 #[derive(Serialize)]
 struct Body<'a> {
     error: &'a str,
     hint: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<String>,
 }
 
 impl AppError {
@@ -34,7 +42,15 @@ impl AppError {
             error: error.into(),
             hint: hint.into(),
             retry_seconds: None,
+            cause: String::new(),
         }
+    }
+
+    /// Tells the log why.
+    #[must_use]
+    pub(super) fn because(mut self, cause: impl std::fmt::Display) -> Self {
+        self.cause = cause.to_string();
+        self
     }
 
     /// There is nothing at this address.
@@ -66,6 +82,9 @@ impl AppError {
     }
 }
 
+/// What may help against a store that fails.
+const TRY_AGAIN: &str = "try again; if it stays, tell the server's operator the id of the request";
+
 impl From<BadId> for AppError {
     fn from(error: BadId) -> Self {
         let hint = "take the name as the server gave it, or as `sha256sum FILE` prints it";
@@ -81,21 +100,25 @@ impl From<BadText> for AppError {
 
 impl From<StoreError> for AppError {
     fn from(error: StoreError) -> Self {
-        let what = error.to_string();
-        match error.trouble() {
-            Trouble::Full => {
+        let failed = "the artifact store failed";
+        let answer = match (error.trouble(), &error) {
+            (Trouble::Full, _) => {
                 let hint = "the disk of the server is full; its operator must make room";
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, what, hint)
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, failed, hint)
             }
-            Trouble::ReadOnly => {
+            (Trouble::ReadOnly, _) => {
                 let hint = "the server may not write its store; its operator must allow it";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, what, hint)
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, failed, hint)
             }
-            Trouble::Passing => {
-                let hint = "try again; see the server's log if it stays";
-                Self::new(StatusCode::SERVICE_UNAVAILABLE, what, hint).retry_after(2)
+            (Trouble::Passing, StoreError::Slow | StoreError::Collected) => {
+                let what = error.to_string();
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, what, TRY_AGAIN).retry_after(2)
             }
-        }
+            (Trouble::Passing, _) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, failed, TRY_AGAIN).retry_after(2)
+            }
+        };
+        answer.because(error)
     }
 }
 
@@ -103,7 +126,13 @@ impl From<IntakeError> for AppError {
     fn from(error: IntakeError) -> Self {
         let what = error.to_string();
         match error {
-            IntakeError::Body(_) => Self::bad_request(what, "send it again"),
+            IntakeError::Body(_) => {
+                Self::bad_request("the upload was cut off", "send it again").because(what)
+            }
+            IntakeError::KeyUsed(_) => {
+                let hint = "draw a new key for another publication";
+                Self::new(StatusCode::CONFLICT, what, hint)
+            }
             IntakeError::TooSlow { .. } => {
                 let hint = "send it faster, or in parts with `ipu-stack publish`";
                 Self::new(StatusCode::REQUEST_TIMEOUT, what, hint)
@@ -132,12 +161,14 @@ impl From<IntakeError> for AppError {
             }
             IntakeError::Store(error) => error.into(),
             IntakeError::Spool(_) => {
-                let hint = "make room in the temporary folder of the server";
-                Self::new(StatusCode::INSUFFICIENT_STORAGE, what, hint)
+                let error = "the upload cannot be kept while it is checked";
+                let hint = "the server's operator must make room in its temporary folder";
+                Self::new(StatusCode::INSUFFICIENT_STORAGE, error, hint).because(what)
             }
             IntakeError::Check(_) => {
+                let error = "checking the file failed inside the server";
                 let hint = "please report it with the file";
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, what, hint)
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, error, hint).because(what)
             }
         }
     }
@@ -145,12 +176,15 @@ impl From<IntakeError> for AppError {
 
 impl IntoResponse for AppError {
     fn into_response(self) -> Response {
-        if self.status.is_server_error() {
-            tracing::error!(status = self.status.as_u16(), "{}", self.error);
+        let is_ours = self.status.is_server_error();
+        if is_ours {
+            let (status, cause) = (self.status.as_u16(), self.cause);
+            tracing::error!(status, cause, "{}", self.error);
         }
         let body = Body {
             error: &self.error,
             hint: &self.hint,
+            request: is_ours.then(request_id::current).flatten(),
         };
         let mut response = (self.status, Json(body)).into_response();
         if let Some(seconds) = self.retry_seconds {

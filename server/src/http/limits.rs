@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::extract::{FromRequestParts, Request, State};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Request, State};
+use axum::http::{Extensions, HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use governor::clock::{Clock as _, DefaultClock};
@@ -18,6 +18,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use parking_lot::Mutex;
 
 use super::error::AppError;
+use crate::store::StoreError;
 
 /// Limits of one client; none where absent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,18 +37,12 @@ pub struct ClientLimits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Client(pub(super) IpAddr);
 
-impl<S: Sync> FromRequestParts<S> for Client {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(of(&parts.extensions))
+impl Client {
+    /// The client of a request; a request that came over no socket is the machine's own.
+    pub(super) fn of(extensions: &Extensions) -> Self {
+        let own = Self(Ipv4Addr::LOCALHOST.into());
+        extensions.get::<Self>().copied().unwrap_or(own)
     }
-}
-
-/// The client of a request; a request that came over no socket is the machine's own.
-fn of(extensions: &axum::http::Extensions) -> Client {
-    let own = Client(Ipv4Addr::LOCALHOST.into());
-    extensions.get::<Client>().copied().unwrap_or(own)
 }
 
 /// Counts what each client does at a time.
@@ -162,9 +157,25 @@ pub(super) async fn check(
     {
         request.extensions_mut().insert(Client(address));
     }
-    match clients.request(of(request.extensions())) {
+    match clients.request(Client::of(request.extensions())) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
+    }
+}
+
+/// Bounds the time until an answer begins. Uploads have bounds of their own, on their pace.
+pub(super) async fn in_time(
+    State(limit): State<Duration>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path();
+    if request.method() == Method::PUT || path.starts_with("/api/uploads/") {
+        return next.run(request).await;
+    }
+    match tokio::time::timeout(limit, next.run(request)).await {
+        Ok(response) => response,
+        Err(_elapsed) => AppError::from(StoreError::Slow).into_response(),
     }
 }
 

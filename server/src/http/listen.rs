@@ -19,6 +19,7 @@ use tokio::task::JoinHandle;
 use tower::ServiceExt as _;
 
 use super::limits::{Client, Turn};
+use super::linger::Lingering;
 use super::{Config, Shared, router};
 use crate::store::ListQuery;
 
@@ -27,8 +28,11 @@ use crate::store::ListQuery;
 pub struct Connections {
     /// Open at a time, of all clients.
     pub max: usize,
-    /// How long the head of a request may take, and how long an idle connection stays.
+    /// How long the head of a request may take, and after it a JSON body, and how long an idle
+    /// connection stays.
     pub head: Duration,
+    /// How long an answer may take to begin, but to uploads, whose pace is bounded.
+    pub answer: Duration,
     /// How long requests may take to end once the server stops.
     pub drain: Duration,
 }
@@ -38,6 +42,7 @@ impl Default for Connections {
         Self {
             max: 1024,
             head: Duration::from_secs(15),
+            answer: Duration::from_secs(120),
             drain: Duration::from_secs(30),
         }
     }
@@ -211,7 +216,9 @@ impl Connection {
         } = self;
         let client = Client(address.ip());
         let service = service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
+            let (head, body) = request.into_parts();
+            let body = Lingering::new(body, &head.headers);
+            let mut request = Request::from_parts(head, Body::new(body));
             request.extensions_mut().insert(client);
             service.clone().oneshot(request)
         });

@@ -1,15 +1,17 @@
 //! The artifact host: the viewer at `/`, artifacts and publications under `/api`.
 //!
 //! [`app`] is the whole service as a value, so tests call it without a socket; [`spawn`] binds it.
-//! `openapi.json` describes every route; a test compares it with [`ROUTES`].
+//! `openapi.json` describes every route; a test compares it with [`routes`].
 
 mod artifacts;
 mod compare;
 mod error;
+mod extract;
 mod flags;
 mod headers;
 mod health;
 mod limits;
+mod linger;
 mod listen;
 mod metrics;
 mod profiles;
@@ -24,16 +26,18 @@ mod upload;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
+use tokio::sync::{Mutex, MutexGuard};
 
 pub use headers::HostPolicy;
 pub use limits::ClientLimits;
 pub use listen::{Connections, LocalServer, Sweeps, spawn, spawn_local};
-pub use routes::{OPENAPI, ROUTES};
+pub use routes::{OPENAPI, routes};
 pub use trust::{BadHash, WritePolicy, WriteToken};
 
-use crate::store::Store;
+use crate::store::{BlobId, Store};
 
 /// What a server is made of.
 #[derive(Clone, Debug)]
@@ -82,8 +86,14 @@ struct Shared {
     clients: Arc<limits::Clients>,
     metrics: Arc<metrics::Metrics>,
     profiles: Arc<profiles::Profiles>,
-    /// Held while a plain upload is looked up and published, one of them by hash.
-    publishing: Arc<[tokio::sync::Mutex<()>; 64]>,
+    /// Held while an upload is looked up and published, one of them by hash.
+    publishing: Arc<[Mutex<()>; 64]>,
+    /// Held while the parts of an upload are joined, one of them by upload.
+    joining: Arc<[Mutex<()>; 64]>,
+    /// How long a JSON body may take.
+    patience: Duration,
+    /// How long an answer may take to begin.
+    answer: Duration,
     expire_days: Option<u32>,
     public_url: Arc<str>,
     stopping: Arc<AtomicBool>,
@@ -98,11 +108,21 @@ impl Shared {
             clients: Arc::new(limits::Clients::new(config.clients)),
             metrics: Arc::new(metrics::Metrics::new()),
             profiles: Arc::default(),
-            publishing: Arc::new(std::array::from_fn(|_| tokio::sync::Mutex::default())),
+            publishing: Arc::new(std::array::from_fn(|_| Mutex::default())),
+            joining: Arc::new(std::array::from_fn(|_| Mutex::default())),
+            patience: config.connections.head,
+            answer: config.connections.answer,
             expire_days: config.expire_days,
             public_url: config.public_url.into(),
             stopping: Arc::default(),
         }
+    }
+
+    /// Waits until no other upload of the blob is published.
+    async fn publishing(&self, id: BlobId) -> MutexGuard<'_, ()> {
+        self.publishing[id.below(self.publishing.len())]
+            .lock()
+            .await
     }
 
     fn set_stopping(&self) {

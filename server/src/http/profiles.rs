@@ -110,7 +110,10 @@ async fn file(store: &Store, id: BlobId) -> Result<File, AppError> {
     let length = length.ok_or_else(|| AppError::not_found("such artifact"))?;
     let copy = tempfile::tempfile().map_err(IntakeError::Spool)?;
     let mut copy = tokio::fs::File::from_std(copy);
-    let mut bytes = store.read(id, 0..length).await?;
+    let mut bytes = match store.read(id, 0..length).await {
+        Err(error) if error.is_missing() => return Err(AppError::not_found("such artifact")),
+        bytes => bytes?,
+    };
     while let Some(piece) = bytes.try_next().await.map_err(StoreError::from)? {
         copy.write_all(&piece).await.map_err(IntakeError::Spool)?;
     }

@@ -1,14 +1,14 @@
 //! Publications over HTTP: list, one, publish again, delete.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 
 use super::Shared;
 use super::error::AppError;
+use super::extract::{Asked, Named, Said, Writing};
 use crate::store::{
     ArtifactKind, BlobId, Draft, Lifetime, ListQuery, Publication, PublicationId, Published,
     Visibility, Withdrawal,
@@ -18,8 +18,6 @@ use crate::store::{
 const LIST_MAX: usize = 1000;
 /// Longest search in characters.
 const SEARCH_CHARS_MAX: usize = 200;
-/// Longest JSON body in bytes.
-const BODY_MAX: usize = 64 << 10;
 
 /// Query of the list.
 #[derive(Deserialize)]
@@ -106,7 +104,7 @@ impl Terms {
 /// Body of `POST /api/publications`: which artifact, by its hash if public, or by a publication.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Again {
+pub(super) struct Again {
     sha256: Option<BlobId>,
     publication: Option<PublicationId>,
     #[serde(default)]
@@ -116,7 +114,7 @@ struct Again {
 /// `GET /api/publications?limit=N&after=CURSOR&q=WORDS`: public ones, newest first.
 pub(super) async fn list(
     State(shared): State<Shared>,
-    Query(listing): Query<Listing>,
+    Asked(listing): Asked<Listing>,
 ) -> Result<Response, AppError> {
     if listing.q.chars().count() > SEARCH_CHARS_MAX {
         let error = format!("the search is longer than {SEARCH_CHARS_MAX} characters");
@@ -141,7 +139,7 @@ pub(super) async fn list(
 /// `GET /api/publications/<id>`.
 pub(super) async fn one(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Response, AppError> {
     let found = shared.store.publication(id.parse()?).await?;
     let found = found.ok_or_else(|| AppError::not_found("such publication"))?;
@@ -156,42 +154,34 @@ pub(super) async fn one(
 /// `POST /api/publications`: another publication of what the client may read.
 pub(super) async fn again(
     State(shared): State<Shared>,
-    headers: HeaderMap,
-    body: Bytes,
+    writing: Writing,
+    Said(again): Said<Again>,
 ) -> Result<Response, AppError> {
-    shared.writers.check(&headers).await?;
-    let json = headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|mime| mime.as_bytes().starts_with(b"application/json"));
-    if !json || body.len() > BODY_MAX {
-        let hint = "send at most 64 KiB with content-type application/json";
-        return Err(AppError::bad_request(
-            "the body is no JSON of this call",
-            hint,
-        ));
-    }
-    let hint = "see /api/openapi.json";
-    let again: Again = serde_json::from_slice(&body)
-        .map_err(|error| AppError::bad_request(error.to_string(), hint))?;
     let draft = again.terms.draft()?;
     let source = match (again.sha256, again.publication) {
         (Some(blob), None) => shared.store.public_publication(blob).await?,
         (None, Some(id)) => shared.store.publication(id).await?,
-        _ => return Err(AppError::bad_request("name sha256 or publication", hint)),
+        _ => {
+            let hint = "see /api/openapi.json";
+            return Err(AppError::bad_request("name sha256 or publication", hint));
+        }
     };
     let source = source.ok_or_else(|| AppError::not_found("such artifact"))?;
-    let id = PublicationId::random().map_err(crate::store::StoreError::from)?;
-    let days = shared.expire_days;
-    let made = shared
-        .store
-        .publish(id, source.sha256, source.facts, draft, days);
+    let ticket = writing.ticket(source.sha256)?;
+    let _alone = shared.publishing(source.sha256).await;
+    if let Some(made) = shared.store.repeated(&ticket, &draft).await? {
+        return Ok(shared.made(&made));
+    }
+    shared.store.ensure_room()?;
+    let (id, days) = (source.sha256, shared.expire_days);
+    let made = shared.store.publish(&ticket, id, source.facts, draft, days);
     Ok(shared.made(&made.await?))
 }
 
 /// `DELETE /api/publications/<id>` with `Authorization: Bearer DELETE-TOKEN`.
 pub(super) async fn delete(
     State(shared): State<Shared>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     headers: HeaderMap,
 ) -> Result<Response, AppError> {
     let id = id.parse()?;

@@ -6,6 +6,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument as _;
 
+tokio::task_local! {
+    static CURRENT: HeaderValue;
+}
+
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
 /// Longest id taken from a proxy.
 const CHARS_MAX: usize = 64;
@@ -13,10 +17,17 @@ const CHARS_MAX: usize = 64;
 /// Takes the id of a proxy or makes one.
 pub(super) async fn mark(request: Request, next: Next) -> Response {
     let id = given(request.headers()).unwrap_or_else(made);
-    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-    let mut response = next.run(request).instrument(span).await;
+    let span = tracing::info_span!("request", request_id = id.to_str().unwrap_or_default());
+    let answered = CURRENT.scope(id.clone(), next.run(request));
+    let mut response = answered.instrument(span).await;
     response.headers_mut().insert(NAME, id);
     response
+}
+
+/// The id of the request that is being answered.
+pub(super) fn current() -> Option<String> {
+    let text = |id: &HeaderValue| id.to_str().map(str::to_owned);
+    CURRENT.try_with(text).ok()?.ok()
 }
 
 /// The id in the request, if it is short and plain.

@@ -1,12 +1,14 @@
 //! Every address of the server, and what each request passes before it is answered.
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::header;
+use axum::handler::Handler;
+use axum::http::{StatusCode, header};
 use axum::response::IntoResponse as _;
-use axum::routing::{get, put};
+use axum::routing::{MethodRouter, delete, get, post, put};
 use axum::{Router, middleware};
 
 use super::error::AppError;
+use super::extract::JSON_BYTES_MAX;
 use super::{
     Shared, artifacts, compare, headers, health, limits, metrics, publications, query, request_id,
     site, upload,
@@ -15,68 +17,132 @@ use super::{
 /// The description of the interface, as OpenAPI 3.1.
 pub const OPENAPI: &str = include_str!("openapi.json");
 
-/// Every route of the interface as (path, methods); the viewer's own files come besides.
-pub const ROUTES: &[(&str, &[&str])] = &[
-    ("/api/artifacts/{sha256}", &["get", "head", "put"]),
-    ("/api/artifacts/{sha256}/query", &["get"]),
-    ("/api/compare", &["get"]),
-    ("/api/publications", &["get", "post"]),
-    ("/api/publications/{id}", &["get", "delete"]),
-    ("/api/publications/{id}/content", &["get", "head"]),
-    ("/api/publications/{id}/query", &["get"]),
-    ("/api/uploads/{upload}", &["get", "post"]),
-    ("/api/uploads/{upload}/{number}", &["put"]),
-    ("/api/openapi.json", &["get"]),
-    ("/health", &["get"]),
-    ("/ready", &["get"]),
-    ("/metrics", &["get"]),
-];
+/// What answers to some methods of an address.
+struct Call {
+    /// As the description names them; none for what is no part of the interface.
+    methods: &'static [&'static str],
+    answers: MethodRouter<Shared>,
+}
 
-fn interface() -> Router<Shared> {
+fn gets<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = get(handler);
+    let methods = &["get"];
+    Call { methods, answers }
+}
+
+/// Bytes, whose length and tag are worth asking for alone.
+fn reads<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = get(handler);
+    let methods = &["get", "head"];
+    Call { methods, answers }
+}
+
+fn puts<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = put(handler);
+    let methods = &["put"];
+    Call { methods, answers }
+}
+
+fn posts<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = post(handler);
+    let methods = &["post"];
+    Call { methods, answers }
+}
+
+fn deletes<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = delete(handler);
+    let methods = &["delete"];
+    Call { methods, answers }
+}
+
+/// Pages of the viewer, its files, and what to say of everything else.
+fn shows<H: Handler<T, Shared>, T: 'static>(handler: H) -> Call {
+    let answers = get(handler);
+    let methods = &[];
+    Call { methods, answers }
+}
+
+/// Every address with what answers there: the router and what the description is held against are
+/// made of this alone.
+fn table() -> Vec<(&'static str, Vec<Call>)> {
     let openapi = || async { ([(header::CONTENT_TYPE, "application/json")], OPENAPI) };
-    Router::new()
-        .route(
+    let unknown = || async { AppError::not_found("such call") };
+    vec![
+        (
             "/api/artifacts/{sha256}",
-            get(artifacts::download).put(upload::upload),
-        )
-        .route("/api/artifacts/{sha256}/query", get(query::by_hash))
-        .route("/api/compare", get(compare::compare))
-        .route(
+            vec![reads(artifacts::download), puts(upload::upload)],
+        ),
+        ("/api/artifacts/{sha256}/query", vec![gets(query::by_hash)]),
+        ("/api/compare", vec![gets(compare::compare)]),
+        (
             "/api/publications",
-            get(publications::list).post(publications::again),
-        )
-        .route(
+            vec![gets(publications::list), posts(publications::again)],
+        ),
+        (
             "/api/publications/{id}",
-            get(publications::one).delete(publications::delete),
-        )
-        .route("/api/publications/{id}/content", get(artifacts::content))
-        .route("/api/publications/{id}/query", get(query::by_publication))
-        .route(
+            vec![gets(publications::one), deletes(publications::delete)],
+        ),
+        (
+            "/api/publications/{id}/content",
+            vec![reads(artifacts::content)],
+        ),
+        (
+            "/api/publications/{id}/query",
+            vec![gets(query::by_publication)],
+        ),
+        (
             "/api/uploads/{upload}",
-            get(upload::parts).post(upload::join),
-        )
-        .route("/api/uploads/{upload}/{number}", put(upload::put_part))
-        .route("/api/openapi.json", get(openapi))
-        .route("/health", get(health::health))
-        .route("/ready", get(health::ready))
-        .route("/metrics", get(metrics::show))
+            vec![gets(upload::parts), posts(upload::join)],
+        ),
+        (
+            "/api/uploads/{upload}/{number}",
+            vec![puts(upload::put_part)],
+        ),
+        ("/api/openapi.json", vec![gets(openapi)]),
+        ("/health", vec![gets(health::health)]),
+        ("/ready", vec![gets(health::ready)]),
+        ("/metrics", vec![gets(metrics::show)]),
+        ("/", vec![shows(site::page)]),
+        ("/a/{id}", vec![shows(site::page)]),
+        ("/p/{id}", vec![shows(site::page)]),
+        ("/api/{*rest}", vec![shows(unknown)]),
+        ("/{*path}", vec![shows(site::asset)]),
+    ]
+}
+
+/// Every address of the interface with its methods; the viewer's own pages and files come besides.
+#[must_use]
+pub fn routes() -> Vec<(&'static str, Vec<&'static str>)> {
+    let rows = table().into_iter().map(|(path, calls)| {
+        let methods = calls.iter().flat_map(|it| it.methods).copied();
+        (path, methods.collect::<Vec<_>>())
+    });
+    rows.filter(|(_, methods)| !methods.is_empty()).collect()
 }
 
 /// The interface and the viewer behind the checks that every request passes.
 pub(super) fn router(shared: Shared) -> Router {
-    let unknown = || async { AppError::not_found("such call") };
-    interface()
-        .route("/", get(site::page))
-        .route("/a/{id}", get(site::page))
-        .route("/p/{id}", get(site::page))
-        .route("/api/{*rest}", get(unknown))
-        .route("/{*path}", get(site::asset))
+    let mut router = Router::new();
+    for (path, calls) in table() {
+        for call in calls {
+            router = router.route(path, call.answers);
+        }
+    }
+    router
         .fallback(|| async { AppError::not_found("such page").into_response() })
-        .layer(DefaultBodyLimit::disable())
+        .method_not_allowed_fallback(|| async {
+            let (error, hint) = ("no such method here", "see /api/openapi.json");
+            AppError::new(StatusCode::METHOD_NOT_ALLOWED, error, hint)
+        })
+        .layer(DefaultBodyLimit::max(JSON_BYTES_MAX))
         .layer(middleware::from_fn(headers::check_origin))
         .layer(middleware::from_fn_with_state(
             shared.clients.clone(),
             limits::check,
+        ))
+        .layer(middleware::from_fn_with_state(
+            shared.answer,
+            limits::in_time,
         ))
         .layer(middleware::from_fn_with_state(
             shared.hosts,

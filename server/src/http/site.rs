@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::error::AppError;
+use super::extract::Named;
 use crate::store::BlobId;
 
 struct Asset {
@@ -62,7 +62,7 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
 }
 
 /// Any other embedded file.
-pub(super) async fn asset(Path(path): Path<String>, headers: HeaderMap) -> Response {
+pub(super) async fn asset(Named(path): Named<String>, headers: HeaderMap) -> Response {
     serve(&path, &headers)
 }
 

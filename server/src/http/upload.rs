@@ -2,48 +2,50 @@
 //!
 //! The limit is checked on the announced length and again while streaming. A plain upload of what
 //! is public already is answered with that publication; for anything else the body is always read
-//! and judged, so that no answer tells whether a private blob is there.
+//! and judged, so that no answer tells whether a private blob is there. A client that draws a key
+//! for its publication may ask again, when an answer was lost, and gets the same one.
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use futures::{Stream, StreamExt as _, TryStreamExt as _};
+use futures::{Stream, TryStreamExt as _};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use super::Shared;
 use super::error::AppError;
-use super::limits::Client;
+use super::extract::{Asked, Named, Said, Writing};
 use super::publications::Terms;
 use crate::store::{
-    BlobId, BodyError, Draft, IntakeError, Limits, PART_BYTES, PARTS_MAX, Published, Received,
-    UploadId,
+    BlobId, BodyError, Draft, IntakeError, Limits, PARTS_MAX, Published, Received, Ticket,
+    UploadId, Visibility,
 };
-
-/// Bytes of a refused body that are still read, so that the client hears why.
-const LINGER_BYTES: usize = 4 << 20;
 
 /// `PUT /api/artifacts/<sha256>`: stores and publishes; 201 when new, 200 when it is public
 /// already and the publisher says nothing about it.
 pub(super) async fn upload(
     State(shared): State<Shared>,
-    client: Client,
-    Path(id): Path<String>,
-    Query(terms): Query<Terms>,
+    writing: Writing,
+    Named(id): Named<String>,
+    Asked(terms): Asked<Terms>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, AppError> {
     let id: BlobId = id.parse()?;
-    shared.writers.check(&headers).await?;
-    let _turn = shared.clients.upload(client)?;
+    let _turn = shared.clients.upload(writing.client)?;
     let limit = shared.store.limits().upload_bytes_max;
     if announced(&headers).is_some_and(|bytes| bytes > limit) {
         return Err(IntakeError::TooLarge { limit }.into());
     }
     let plain = terms.are_plain();
     let draft = terms.draft()?;
+    let ticket = writing.ticket(id)?;
+    if let Some(made) = shared.store.repeated(&ticket, &draft).await? {
+        return Ok(shared.made(&made));
+    }
     let mut body = Box::pin(pieces(body));
     if plain && let Some(known) = shared.store.public_publication(id).await? {
         check_hash(&mut body, id, shared.store.limits()).await?;
@@ -52,17 +54,15 @@ pub(super) async fn upload(
     }
     let task = shared.clone();
     // A task of its own, so that a client that leaves cannot stop it between two writes.
-    let done = tokio::spawn(async move {
-        let received = task.store.receive(id, &mut body).await;
-        if received.is_err() {
-            linger(&mut body).await;
-        }
+    let receiving = async move {
+        let received = task.store.receive(id, &mut body).await?;
         if plain {
-            return task.publish_once(id, received?, draft).await;
+            return task.publish_once(id, received, draft, ticket).await;
         }
-        let published = task.publish(id, received?, draft).await?;
+        let published = task.publish(id, received, draft, ticket).await?;
         Ok(task.made(&published))
-    });
+    };
+    let done = tokio::spawn(receiving.in_current_span());
     done.await
         .map_err(IntakeError::Check)?
         .map_err(AppError::from)
@@ -76,34 +76,60 @@ impl Shared {
         id: BlobId,
         received: Received,
         draft: Draft,
+        ticket: Ticket,
     ) -> Result<Response, IntakeError> {
-        let _alone = self.publishing[id.below(self.publishing.len())]
-            .lock()
-            .await;
-        if let Some(known) = self.store.public_publication(id).await? {
+        let alone = self.publishing(id).await;
+        let repeated = self.store.repeated(&ticket, &draft).await?;
+        if repeated.is_none()
+            && let Some(known) = self.store.public_publication(id).await?
+        {
             self.store.release(id, received.claim).await;
             self.store.ensure_listed(&known).await?;
             return Ok(self.known(&known));
         }
-        let published = self.publish(id, received, draft).await?;
+        let published = self.publish_alone(id, received, draft, ticket).await?;
+        drop(alone);
         Ok(self.made(&published))
     }
 
-    /// Publishes what was received and gives the claim up.
     async fn publish(
         &self,
         id: BlobId,
         received: Received,
         draft: Draft,
+        ticket: Ticket,
+    ) -> Result<Published, IntakeError> {
+        let _alone = self.publishing(id).await;
+        self.publish_alone(id, received, draft, ticket).await
+    }
+
+    /// Publishes what was received, unless that was done under the same ticket before, and gives
+    /// the claim up.
+    async fn publish_alone(
+        &self,
+        id: BlobId,
+        received: Received,
+        draft: Draft,
+        ticket: Ticket,
     ) -> Result<Published, IntakeError> {
         let Received { facts, claim } = received;
         let bytes = facts.bytes;
         let days = self.expire_days;
-        let published = self.store.publish(claim, id, facts, draft, days).await;
+        let published = match self.store.repeated(&ticket, &draft).await {
+            Ok(None) => {
+                let made = self.store.publish(&ticket, id, facts, draft, days).await;
+                made.map(|it| (it, true)).map_err(IntakeError::from)
+            }
+            Ok(Some(it)) => Ok((it, false)),
+            Err(error) => Err(error),
+        };
         self.store.release(id, claim).await;
-        let published = published?;
-        self.metrics.published(bytes);
-        tracing::info!(sha256 = %id, bytes, "published");
+        let (published, is_new) = published?;
+        if is_new {
+            self.metrics.published(bytes);
+            let is_public = published.publication.visibility == Visibility::Public;
+            tracing::info!(bytes, is_public, "published");
+        }
         Ok(published)
     }
 }
@@ -111,21 +137,6 @@ impl Shared {
 fn pieces(body: Body) -> impl Stream<Item = Result<Bytes, BodyError>> + Send {
     let stream = body.into_data_stream();
     stream.map_err(|error| BodyError(error.into()))
-}
-
-/// Reads a little more of a refused body: an answer is lost where the client still writes.
-async fn linger(body: &mut (impl Stream<Item = Result<Bytes, BodyError>> + Unpin)) {
-    let mut left = LINGER_BYTES;
-    let reading = async {
-        while let Some(Ok(bytes)) = body.next().await {
-            left = left.saturating_sub(bytes.len());
-            if left == 0 {
-                break;
-            }
-        }
-    };
-    let limit = std::time::Duration::from_secs(2);
-    let _slow = timeout(limit, reading).await;
 }
 
 /// Reads a body whose content is known, to tell a damaged transfer.
@@ -178,10 +189,9 @@ struct Part {
 /// `GET /api/uploads/<upload>`: the parts that are there.
 pub(super) async fn parts(
     State(shared): State<Shared>,
-    Path(upload): Path<String>,
-    headers: HeaderMap,
+    _writing: Writing,
+    Named(upload): Named<String>,
 ) -> Result<Response, AppError> {
-    shared.writers.check(&headers).await?;
     let parts = shared.store.parts(upload.parse()?).await?;
     let parts = parts.into_iter();
     let parts = parts
@@ -194,8 +204,8 @@ pub(super) async fn parts(
 /// `PUT /api/uploads/<upload>/<number>`: one part of 8 MiB, the last one shorter.
 pub(super) async fn put_part(
     State(shared): State<Shared>,
-    client: Client,
-    Path((upload, number)): Path<(String, String)>,
+    writing: Writing,
+    Named((upload, number)): Named<(String, String)>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, AppError> {
@@ -205,9 +215,8 @@ pub(super) async fn put_part(
         .ok()
         .filter(|number| *number < PARTS_MAX)
         .ok_or_else(|| AppError::bad_request("no such part", "number parts from 0"))?;
-    shared.writers.check(&headers).await?;
-    let _turn = shared.clients.upload(client)?;
-    let limit = PART_BYTES;
+    let _turn = shared.clients.upload(writing.client)?;
+    let limit = shared.store.part_bytes_max(number)?;
     if announced(&headers).is_some_and(|bytes| bytes > limit) {
         return Err(IntakeError::TooLarge { limit }.into());
     }
@@ -231,25 +240,50 @@ pub(super) struct Join {
 /// `POST /api/uploads/<upload>`: joins the parts, stores and publishes.
 pub(super) async fn join(
     State(shared): State<Shared>,
-    client: Client,
-    Path(upload): Path<String>,
-    headers: HeaderMap,
-    Json(join): Json<Join>,
+    writing: Writing,
+    Named(upload): Named<String>,
+    Said(join): Said<Join>,
 ) -> Result<Response, AppError> {
     let upload: UploadId = upload.parse()?;
-    shared.writers.check(&headers).await?;
-    let _turn = shared.clients.upload(client)?;
+    let _turn = shared.clients.upload(writing.client)?;
+    let (id, parts) = (join.sha256, join.parts);
     let draft = join.terms.draft()?;
-    if join.parts > PARTS_MAX {
+    if parts > PARTS_MAX {
         let error = format!("an upload has at most {PARTS_MAX} parts");
         return Err(AppError::bad_request(error, "send parts of 8 MiB"));
     }
+    let ticket = writing.ticket(id)?;
     let task = shared.clone();
-    let done = tokio::spawn(async move {
-        let id = join.sha256;
-        let received = task.store.join_parts(upload, join.parts, id).await?;
-        task.publish(id, received, draft).await
-    });
+    let joining = async move { task.join(upload, parts, id, draft, ticket).await };
+    let done = tokio::spawn(joining.in_current_span());
     let published = done.await.map_err(IntakeError::Check)??;
     Ok(shared.made(&published))
+}
+
+impl Shared {
+    /// Joins and publishes, once at a time for each upload: who asks again meanwhile waits and
+    /// hears of what was made.
+    async fn join(
+        &self,
+        upload: UploadId,
+        parts: u32,
+        id: BlobId,
+        draft: Draft,
+        ticket: Ticket,
+    ) -> Result<Published, IntakeError> {
+        let _alone = self.joining[upload.below(self.joining.len())].lock().await;
+        if let Some(made) = self.store.repeated(&ticket, &draft).await? {
+            return Ok(made);
+        }
+        let published = match self.store.join_parts(upload, parts, id).await {
+            Ok(received) => self.publish(id, received, draft, ticket).await?,
+            // Another server may have joined them while this one did.
+            Err(error) => match self.store.repeated(&ticket, &draft).await? {
+                Some(made) => made,
+                None => return Err(error),
+            },
+        };
+        self.store.forget_parts(upload).await;
+        Ok(published)
+    }
 }

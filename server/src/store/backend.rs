@@ -88,7 +88,7 @@ impl Backend {
         }
         let objects = LocalFileSystem::new_with_prefix(&path).map_err(|e| fail(e.to_string()))?;
         Ok(Self {
-            objects: Arc::new(objects.with_fsync(true)),
+            objects: Arc::new(objects.with_fsync(true).with_automatic_cleanup(true)),
             ordered: false,
             part_bytes: LOCAL_PART_BYTES,
             folder: Some(Folder {

@@ -57,6 +57,12 @@ pub enum Trouble {
 }
 
 impl StoreError {
+    /// Whether it says that there is no such object.
+    #[must_use]
+    pub const fn is_missing(&self) -> bool {
+        matches!(self, Self::Object(object_store::Error::NotFound { .. }))
+    }
+
     /// What kind of trouble it is, from the system's error below it.
     #[must_use]
     pub fn trouble(&self) -> Trouble {

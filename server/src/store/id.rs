@@ -111,6 +111,12 @@ hex_id! {
 }
 
 hex_id! {
+    /// What a client draws for one publication, with 128 bits that others cannot guess, so that
+    /// asking for it again gives the same one.
+    IdempotencyKey, 16, "an idempotency key"
+}
+
+hex_id! {
     /// SHA-256 of a token: what is stored instead of it.
     TokenHash, 32, "the hash of a token"
 }
@@ -153,9 +159,74 @@ impl UploadId {
     /// The first half of a digest.
     #[must_use]
     pub fn from_digest(digest: &BlobId) -> Self {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&digest.0[..16]);
-        Self(bytes)
+        Self(half(digest))
+    }
+
+    /// A number below `count`, the same for the same id.
+    #[must_use]
+    pub fn below(self, count: usize) -> usize {
+        usize::from(self.0[0]) % count.max(1)
+    }
+}
+
+impl IdempotencyKey {
+    /// A new one from the system's random bytes.
+    ///
+    /// # Errors
+    /// The system has none.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        random().map(Self)
+    }
+
+    /// What the key draws for an artifact; nothing about the key or the other can be told from one.
+    fn drawn(self, what: &str, blob: BlobId) -> BlobId {
+        BlobId::of(format!("{what}\n{self}\n{blob}").as_bytes())
+    }
+}
+
+/// The first half of a digest.
+fn half(digest: &BlobId) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest.0[..16]);
+    bytes
+}
+
+/// The name of a publication to be made and the right to delete it.
+#[derive(Clone, Debug)]
+pub struct Ticket {
+    pub(super) id: PublicationId,
+    pub(super) token: DeleteToken,
+    is_drawn: bool,
+}
+
+impl Ticket {
+    /// One that nobody has had before.
+    ///
+    /// # Errors
+    /// The system has no random bytes.
+    pub fn random() -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            id: PublicationId::random()?,
+            token: DeleteToken::random()?,
+            is_drawn: false,
+        })
+    }
+
+    /// The one that a client's key draws for an artifact, always the same: whoever asks again is
+    /// answered as before, by any server and though no server has kept the token.
+    #[must_use]
+    pub fn drawn(key: IdempotencyKey, blob: BlobId) -> Self {
+        Self {
+            id: PublicationId(half(&key.drawn("publication", blob))),
+            token: DeleteToken(key.drawn("token", blob).0),
+            is_drawn: true,
+        }
+    }
+
+    /// Whether a client's key drew it.
+    #[must_use]
+    pub const fn is_drawn(&self) -> bool {
+        self.is_drawn
     }
 }
 
@@ -250,6 +321,22 @@ mod tests {
             error.to_string(),
             "a publication id is 32 lower-case hex digits"
         );
+    }
+
+    #[test]
+    fn a_key_draws_one_ticket_for_each_artifact() {
+        let [key, other] = [0; 2].map(|_| IdempotencyKey::random().expect("random bytes"));
+        let [blob, another] = [b"x", b"y"].map(|it| BlobId::of(it));
+        let drawn = |key, blob| {
+            let it = Ticket::drawn(key, blob);
+            (it.id, it.token.to_string())
+        };
+        let all = [(key, blob), (key, another), (other, blob)].map(|it| drawn(it.0, it.1));
+        assert_eq!(drawn(key, blob), all[0]);
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            assert!(all[a].0 != all[b].0 && all[a].1 != all[b].1);
+        }
+        assert!(!all[0].1.contains(&all[0].0.to_string()));
     }
 
     #[test]

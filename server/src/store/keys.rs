@@ -4,10 +4,16 @@
 //! |---|---|
 //! | `blobs/<sha256>` | bytes of an artifact, whole or absent |
 //! | `publications/<id>` | a publication with the hash of its delete token |
-//! | `refs/<sha256>/<id>-<visibility>-<expires>` | nothing; a publication needs this blob |
+//! | `refs/<sha256>/<id>-public-<expires>` | nothing; a public publication needs this blob |
+//! | `private/<sha256>/<id>-private-<expires>` | the same of a private one |
 //! | `meta/<inverted-ms>-<id>` | a public publication for the list; keys sort newest first |
-//! | `claims/<sha256>/<id>` | nothing; an upload under way keeps this blob |
+//! | `claims/<sha256>/<id>` | nothing; an upload under way or a recent deletion keeps this blob |
 //! | `parts/<upload>/<number>` | bytes of an upload in parts |
+//! | `trash/<sha256>/<id>` | a blob while it is deleted |
+//! | `ready` | nothing; shows that the store can be written |
+//!
+//! Private references lie apart, so that looking for public ones takes the same time whether there
+//! are private ones or not.
 
 use object_store::path::Path;
 
@@ -18,9 +24,11 @@ use super::publication::Visibility;
 pub(super) const BLOBS: &str = "blobs";
 pub(super) const PUBLICATIONS: &str = "publications";
 pub(super) const REFS: &str = "refs";
+pub(super) const PRIVATE: &str = "private";
 pub(super) const META: &str = "meta";
 pub(super) const CLAIMS: &str = "claims";
 pub(super) const PARTS: &str = "parts";
+pub(super) const TRASH: &str = "trash";
 
 /// Written for "never expires".
 const NEVER: u64 = u64::MAX;
@@ -37,8 +45,22 @@ pub(super) fn claim(blob: BlobId, id: PublicationId) -> Path {
     Path::from(format!("{CLAIMS}/{blob}/{id}"))
 }
 
+/// Where the public references of a blob are.
 pub(super) fn refs_of(blob: BlobId) -> Path {
     Path::from(format!("{REFS}/{blob}"))
+}
+
+/// Where everything is that keeps a blob.
+pub(super) fn keepers_of(blob: BlobId) -> [Path; 3] {
+    [CLAIMS, REFS, PRIVATE].map(|folder| Path::from(format!("{folder}/{blob}")))
+}
+
+pub(super) fn trash(blob: BlobId, id: PublicationId) -> Path {
+    Path::from(format!("{TRASH}/{blob}/{id}"))
+}
+
+pub(super) fn ready() -> Path {
+    Path::from("ready")
 }
 
 pub(super) fn parts_of(upload: UploadId) -> Path {
@@ -49,7 +71,7 @@ pub(super) fn part(upload: UploadId, number: u32) -> Path {
     Path::from(format!("{PARTS}/{upload}/{number:05}"))
 }
 
-/// The blob that a key of `blobs/` or `claims/` names.
+/// The blob that a key of `blobs/`, `claims/` or `trash/` names.
 pub(super) fn blob_of(key: &Path) -> Option<BlobId> {
     key.parts().nth(1)?.as_ref().parse().ok()
 }
@@ -57,6 +79,11 @@ pub(super) fn blob_of(key: &Path) -> Option<BlobId> {
 /// The publication that a key of `publications/` names.
 pub(super) fn publication_of(key: &Path) -> Option<PublicationId> {
     key.filename()?.parse().ok()
+}
+
+/// The upload that a key of `parts/` names.
+pub(super) fn upload_of(key: &Path) -> Option<UploadId> {
+    key.parts().nth(1)?.as_ref().parse().ok()
 }
 
 /// The number of a part.
@@ -84,12 +111,12 @@ impl Ref {
             visibility,
             expires_ms,
         } = self;
-        let visibility = match visibility {
-            Visibility::Public => "public",
-            Visibility::Private => "private",
+        let (folder, visibility) = match visibility {
+            Visibility::Public => (REFS, "public"),
+            Visibility::Private => (PRIVATE, "private"),
         };
         let expires = expires_ms.unwrap_or(NEVER);
-        Path::from(format!("{REFS}/{blob}/{id}-{visibility}-{expires:016x}"))
+        Path::from(format!("{folder}/{blob}/{id}-{visibility}-{expires:016x}"))
     }
 
     pub(super) fn parse(key: &Path) -> Option<Self> {
@@ -194,6 +221,8 @@ mod tests {
                 };
                 assert_eq!(Ref::parse(&it.key()), Some(it));
                 assert_eq!(it.is_live(1_700_000_000_000), expires_ms.is_none());
+                let is_public = it.key().as_ref().starts_with(refs_of(blob).as_ref());
+                assert_eq!(is_public, visibility == Visibility::Public);
             }
         }
         let other = Path::from(format!("{REFS}/{blob}/{}-secret-0", id('7')));
@@ -204,6 +233,7 @@ mod tests {
     fn parts_are_numbered_by_five_digits() {
         let upload: UploadId = "0".repeat(32).parse().expect("32 hex digits");
         assert_eq!(part_of(&part(upload, 42)), Some(42));
+        assert_eq!(upload_of(&part(upload, 42)), Some(upload));
         assert_eq!(part_of(&Path::from("parts/x/+0042")), None);
     }
 }

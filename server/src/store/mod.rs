@@ -22,7 +22,9 @@ mod writer;
 
 pub use catalog::{ListQuery, Page};
 pub use error::{StoreError, Trouble};
-pub use id::{BadId, BlobId, DeleteToken, PublicationId, TokenHash, UploadId};
+pub use id::{
+    BadId, BlobId, DeleteToken, IdempotencyKey, PublicationId, Ticket, TokenHash, UploadId,
+};
 pub use parts::{PART_BYTES, PARTS_MAX};
 pub use publication::{ArtifactKind, BadText, Draft, Facts, Lifetime, Publication, Visibility};
 pub use publish::{Published, Withdrawal};
@@ -32,12 +34,13 @@ pub use sweep::Swept;
 use std::ops::Range;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use futures::StreamExt as _;
 use futures::stream::BoxStream;
-use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _};
+use object_store::{GetOptions, ObjectStore, ObjectStoreExt as _, PutPayload};
+use parking_lot::Mutex;
 
 use backend::Backend;
 use catalog::Catalog;
@@ -46,6 +49,8 @@ use usage::Usage;
 
 /// Ranges up to this length are read in one call and answered from memory.
 const READ_AT_ONCE: u64 = 1 << 20;
+/// How long a store that was written counts as one that can be.
+const WRITABLE: Duration = Duration::from_secs(10);
 
 /// Artifacts and publications in an object store. Clones share everything.
 #[derive(Clone, Debug)]
@@ -55,6 +60,8 @@ pub struct Store {
     readable: Arc<Readable>,
     intake: Arc<receive::Intake>,
     usage: Arc<Usage>,
+    /// When [`Store::is_ready`] last wrote to it.
+    written: Arc<Mutex<Option<Instant>>>,
 }
 
 /// Part of a blob as a stream.
@@ -104,6 +111,7 @@ impl Store {
             readable: Arc::default(),
             intake: Arc::new(receive::Intake::new(limits)),
             usage: Arc::default(),
+            written: Arc::default(),
             backend,
         }
     }
@@ -141,8 +149,16 @@ impl Store {
     /// The bytes `range` of a blob, which must lie inside it.
     ///
     /// # Errors
-    /// The store failed, or there is no such blob.
+    /// The store failed, or the blob is gone ([`StoreError::is_missing`]).
     pub async fn read(&self, id: BlobId, range: Range<u64>) -> Result<BlobPart, StoreError> {
+        let read = self.read_part(id, range).await;
+        if read.as_ref().is_err_and(StoreError::is_missing) {
+            self.readable.forget(id);
+        }
+        read
+    }
+
+    async fn read_part(&self, id: BlobId, range: Range<u64>) -> Result<BlobPart, StoreError> {
         let (objects, key) = (&self.backend.objects, keys::blob(id));
         if range.is_empty() {
             return Ok(futures::stream::empty().boxed());
@@ -174,18 +190,23 @@ impl Store {
         Ok(self.catalog.page(query, now_ms()))
     }
 
-    /// Whether the store answers within two seconds.
+    /// Whether the store can be read and written and answers within two seconds.
     ///
     /// # Errors
-    /// It does not, or says that it cannot be read.
+    /// It does not, or says that it cannot.
     pub async fn is_ready(&self) -> Result<(), StoreError> {
-        let key = keys::blob(BlobId::of(b""));
-        let asked = self.backend.objects.head(&key);
-        match tokio::time::timeout(Duration::from_secs(2), asked).await {
-            Ok(Ok(_) | Err(object_store::Error::NotFound { .. })) => Ok(()),
-            Ok(Err(error)) => Err(error.into()),
-            Err(_elapsed) => Err(StoreError::Slow),
-        }
+        let asked = async {
+            self.is_there(&keys::blob(BlobId::of(b""))).await?;
+            let lately = |at: Instant| at.elapsed() < WRITABLE;
+            if !self.written.lock().is_some_and(lately) {
+                let objects = &self.backend.objects;
+                objects.put(&keys::ready(), PutPayload::new()).await?;
+                *self.written.lock() = Some(Instant::now());
+            }
+            Ok(())
+        };
+        let answered = tokio::time::timeout(Duration::from_secs(2), asked).await;
+        answered.unwrap_or(Err(StoreError::Slow))
     }
 }
 

@@ -6,7 +6,7 @@ use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use object_store::{ObjectStoreExt as _, PutPayload};
 
 use super::id::{BlobId, UploadId};
-use super::receive::{Body, BodyError, IntakeError, Limits, Received};
+use super::receive::{Body, BodyError, IntakeError, Limits, Origin, Received};
 use super::{Store, StoreError, keys};
 
 /// Bytes of every part but the last.
@@ -18,8 +18,8 @@ impl Store {
     /// Stores part `number`, from 0, of an upload; the same part again changes nothing.
     ///
     /// # Errors
-    /// The body is longer than a part, broke off or is too slow, the quota is used up, or the
-    /// store failed.
+    /// The body is longer than a part or reaches past the largest upload, broke off or is too slow,
+    /// the quota is used up, or the store failed.
     pub async fn receive_part<S>(
         &self,
         upload: UploadId,
@@ -29,16 +29,17 @@ impl Store {
     where
         S: Stream<Item = Result<Bytes, BodyError>> + Send + Unpin,
     {
-        let _slot = self.slot().await;
         let limits = Limits {
-            upload_bytes_max: PART_BYTES,
+            upload_bytes_max: self.part_bytes_max(number)?,
             ..self.limits().clone()
         };
-        let mut body = Body::new(body, &limits, self);
+        let _slot = self.slot().await;
+        let mut body = Body::new(body, &limits, self, Origin::Client);
         let mut part = BytesMut::new();
         while let Some(bytes) = body.next().await? {
             part.extend_from_slice(&bytes);
         }
+        let bytes = part.len() as u64;
         let payload = PutPayload::from_bytes(part.freeze());
         let put = self
             .backend
@@ -46,8 +47,22 @@ impl Store {
             .put(&keys::part(upload, number), payload)
             .await;
         put.map_err(StoreError::from)?;
-        body.keep();
+        self.usage.keep_part((upload, number), bytes);
         Ok(())
+    }
+
+    /// Bytes that part `number` may have: none but the last is shorter than [`PART_BYTES`], so its
+    /// number says where it lies.
+    ///
+    /// # Errors
+    /// It lies past the largest upload.
+    pub fn part_bytes_max(&self, number: u32) -> Result<u64, IntakeError> {
+        let limit = self.limits().upload_bytes_max;
+        let start = u64::from(number) * PART_BYTES;
+        match limit.saturating_sub(start) {
+            0 => Err(IntakeError::TooLarge { limit }),
+            left => Ok(left.min(PART_BYTES)),
+        }
     }
 
     /// The parts that are there, as (number, bytes) in order.
@@ -64,10 +79,11 @@ impl Store {
         Ok(parts)
     }
 
-    /// Receives parts 0 to `count` as one blob, as [`Store::receive`] does, and then forgets them.
+    /// Receives parts 0 to `count` as one blob, as [`Store::receive`] does. The parts stay until
+    /// they are forgotten or swept.
     ///
     /// # Errors
-    /// As [`Store::receive`]; the parts stay then, until they are swept.
+    /// As [`Store::receive`].
     pub async fn join_parts(
         &self,
         upload: UploadId,
@@ -86,15 +102,19 @@ impl Store {
                 return Err(IntakeError::MissingPart { number });
             }
         }
-        let received = self
-            .receive(id, Box::pin(self.joined(upload, count)))
-            .await?;
+        let joined = Box::pin(self.joined(upload, count));
+        self.receive_from(id, joined, Origin::Parts).await
+    }
+
+    /// Deletes the parts of an upload: they were joined and published.
+    pub async fn forget_parts(&self, upload: UploadId) {
+        let parts = self.parts(upload).await.unwrap_or_default();
         for (number, _) in parts {
-            if let Err(error) = self.delete(&keys::part(upload, number)).await {
-                tracing::info!(%error, "a part stays until it is swept");
+            match self.delete(&keys::part(upload, number)).await {
+                Ok(()) => self.usage.drop_part((upload, number)),
+                Err(error) => tracing::info!(%error, "a part stays until it is swept"),
             }
         }
-        Ok(received)
     }
 
     fn joined(

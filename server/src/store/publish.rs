@@ -2,14 +2,18 @@
 //!
 //! Order of writes: record, ref, list entry. Order of deletions: list entry, ref, record, so that
 //! a deletion that broke off can be asked for again. What breaks off in between is swept.
+//!
+//! A publication under a ticket that a client's key drew is made once: its record is written only
+//! where there is none, and whoever asks again gets what was made.
 
 use futures::TryStreamExt as _;
 use object_store::path::Path;
-use object_store::{ObjectStoreExt as _, PutPayload};
+use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
 
-use super::id::{BlobId, DeleteToken, PublicationId, TokenHash};
+use super::id::{BlobId, DeleteToken, PublicationId, Ticket, TokenHash};
 use super::keys::{self, ListKey, Ref};
 use super::publication::{Draft, Facts, Publication, Record, Visibility};
+use super::receive::IntakeError;
 use super::{Store, StoreError, now_ms};
 
 /// A new publication and the right to delete it, which is told once.
@@ -33,22 +37,21 @@ pub enum Withdrawal {
 }
 
 impl Store {
-    /// Publishes a blob that was received under a claim of `id`.
+    /// Publishes a blob that was received and is still claimed, or that is published already.
     ///
     /// # Errors
     /// The store failed, or the blob was collected meanwhile; nothing is listed then.
     pub async fn publish(
         &self,
-        id: PublicationId,
+        ticket: &Ticket,
         sha256: BlobId,
         facts: Facts,
         draft: Draft,
         default_days: Option<u32>,
     ) -> Result<Published, StoreError> {
-        let token = DeleteToken::random()?;
         let created_ms = now_ms();
         let publication = Publication {
-            id,
+            id: ticket.id,
             sha256,
             title: draft.title,
             memo: draft.memo,
@@ -57,7 +60,12 @@ impl Store {
             expires_ms: draft.lifetime.expires_ms(created_ms, default_days),
             facts,
         };
-        let written = self.write(&publication, &token).await;
+        if !self.write_record(&publication, ticket).await? {
+            let made = self.made_before(ticket).await?;
+            return made.ok_or(StoreError::Collected);
+        }
+        self.usage.describe(description_bytes(&publication));
+        let written = self.write(&publication).await;
         if let Err(error) = written {
             // Best effort: the sweep does it otherwise.
             let _gone = self.unwrite(&publication).await;
@@ -66,22 +74,91 @@ impl Store {
         if publication.visibility == Visibility::Public {
             self.catalog.add(publication.clone());
         }
+        let token = ticket.token.clone();
         Ok(Published { publication, token })
     }
 
-    async fn write(&self, it: &Publication, token: &DeleteToken) -> Result<(), StoreError> {
-        let objects = &self.backend.objects;
+    /// What was made under a ticket that a client's key drew, if it was and the draft says the
+    /// same.
+    ///
+    /// # Errors
+    /// It has ended, or the draft says something else; the store failed.
+    pub async fn repeated(
+        &self,
+        ticket: &Ticket,
+        draft: &Draft,
+    ) -> Result<Option<Published>, IntakeError> {
+        if !ticket.is_drawn() {
+            return Ok(None);
+        }
+        let Some(made) = self.made_before(ticket).await? else {
+            return Ok(None);
+        };
+        let it = &made.publication;
+        let as_drafted = it.title == draft.title && it.memo == draft.memo;
+        if !as_drafted || it.visibility != draft.visibility {
+            return Err(IntakeError::KeyUsed(
+                "a publication that says something else",
+            ));
+        }
+        if !it.is_live(now_ms()) {
+            return Err(IntakeError::KeyUsed("a publication that has ended"));
+        }
+        Ok(Some(made))
+    }
+
+    /// The publication of a ticket, made whole where that had broken off.
+    async fn made_before(&self, ticket: &Ticket) -> Result<Option<Published>, StoreError> {
+        let Some(Record { publication, .. }) = self.record(ticket.id).await? else {
+            return Ok(None);
+        };
+        let token = ticket.token.clone();
+        let last = match publication.visibility {
+            Visibility::Public => ListKey::new(publication.created_ms, publication.id).key(),
+            Visibility::Private => ref_of(&publication).key(),
+        };
+        if !self.is_there(&last).await? {
+            self.write(&publication).await?;
+            // A deletion that runs now removes the record last.
+            if self.record(ticket.id).await?.is_none() {
+                self.unwrite(&publication).await?;
+                return Ok(None);
+            }
+            if publication.visibility == Visibility::Public {
+                self.catalog.add(publication.clone());
+            }
+        }
+        Ok(Some(Published { publication, token }))
+    }
+
+    /// Writes the record; false where the ticket has one already.
+    async fn write_record(&self, it: &Publication, ticket: &Ticket) -> Result<bool, StoreError> {
         let record = Record {
             publication: it.clone(),
-            delete_token_sha256: token.hash(),
+            delete_token_sha256: ticket.token.hash(),
         };
-        objects.put(&keys::record(it.id), json(&record)?).await?;
+        let (objects, key) = (&self.backend.objects, keys::record(it.id));
+        if ticket.is_drawn() {
+            let put = objects.put_opts(&key, json(&record)?, PutMode::Create.into());
+            match put.await {
+                Ok(_) => return Ok(true),
+                Err(object_store::Error::AlreadyExists { .. }) => return Ok(false),
+                // A store without such writes: that one server makes it once has to do.
+                Err(object_store::Error::NotImplemented { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        objects.put(&key, json(&record)?).await?;
+        Ok(true)
+    }
+
+    /// Writes what follows the record.
+    async fn write(&self, it: &Publication) -> Result<(), StoreError> {
+        let objects = &self.backend.objects;
         objects.put(&ref_of(it).key(), PutPayload::new()).await?;
         // A sweep that had looked before the claim was written may have taken the blob.
-        match objects.head(&keys::blob(it.sha256)).await {
-            Ok(_) => {}
-            Err(object_store::Error::NotFound { .. }) => return Err(StoreError::Collected),
-            Err(error) => return Err(error.into()),
+        if !self.is_there(&keys::blob(it.sha256)).await? {
+            return Err(StoreError::Collected);
         }
         if it.visibility == Visibility::Public {
             let entry = ListKey::new(it.created_ms, it.id).key();
@@ -98,10 +175,8 @@ impl Store {
     pub async fn ensure_listed(&self, it: &Publication) -> Result<(), StoreError> {
         let objects = &self.backend.objects;
         let entry = ListKey::new(it.created_ms, it.id).key();
-        match objects.head(&entry).await {
-            Ok(_) => return Ok(()),
-            Err(object_store::Error::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
+        if self.is_there(&entry).await? {
+            return Ok(());
         }
         objects.put(&entry, json(it)?).await?;
         // A deletion that runs now removes its entry first and its record last.
@@ -116,9 +191,18 @@ impl Store {
         let list_key = ListKey::new(it.created_ms, it.id);
         self.catalog.remove(list_key);
         self.readable.forget(it.sha256);
+        self.usage.undescribe(description_bytes(it));
         self.delete(&list_key.key()).await?;
         self.delete(&ref_of(it).key()).await?;
         self.delete(&keys::record(it.id)).await
+    }
+
+    pub(super) async fn is_there(&self, key: &Path) -> Result<bool, StoreError> {
+        match self.backend.objects.head(key).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Deletes an object; one that is not there counts as deleted.
@@ -200,7 +284,8 @@ impl Store {
         Ok(refs.try_collect().await?)
     }
 
-    /// Deletes a publication, given its token. Its blob is collected later, if nothing needs it.
+    /// Deletes a publication, given its token. Its blob is collected later, if nothing needs it: a
+    /// claim keeps it for the grace time.
     ///
     /// # Errors
     /// The store failed; ask again.
@@ -211,8 +296,29 @@ impl Store {
         if !TokenHash::of(token).matches(&record.delete_token_sha256) {
             return Ok(Withdrawal::WrongToken);
         }
+        let claim = keys::claim(record.publication.sha256, id);
+        let claimed = self.backend.objects.put(&claim, PutPayload::new()).await;
+        if let Err(error) = claimed {
+            // A full disk must not keep anyone from making room.
+            tracing::info!(%error, "the bytes of a deleted publication get no grace");
+        }
         self.unwrite(&record.publication).await?;
         Ok(Withdrawal::Done)
+    }
+}
+
+/// Bytes that a publication takes besides its blob: of its record and of its list entry.
+fn description_bytes(it: &Publication) -> u64 {
+    let record = Record {
+        publication: it.clone(),
+        // All are of one length.
+        delete_token_sha256: TokenHash::of(""),
+    };
+    let length = |text: serde_json::Result<Vec<u8>>| text.map_or(0, |text| text.len() as u64);
+    let record = length(serde_json::to_vec(&record));
+    match it.visibility {
+        Visibility::Public => record + length(serde_json::to_vec(it)),
+        Visibility::Private => record,
     }
 }
 

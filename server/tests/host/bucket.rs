@@ -2,9 +2,8 @@
 //! one call in five fails.
 
 use std::convert::Infallible;
-use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,7 +17,7 @@ use s3s::auth::SimpleAuth;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use tokio::net::TcpListener;
 
-use crate::support::{Host, profile, profile_of, sha};
+use crate::support::{Host, Running, profile, profile_of, provider, sha};
 
 /// A bucket on a loopback port.
 struct Bucket {
@@ -136,11 +135,6 @@ async fn serve(socket: tokio::net::TcpStream, service: S3Service, calls: Calls) 
         .await;
 }
 
-fn provider() {
-    // It fails only where another test has installed it.
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-}
-
 #[tokio::test]
 async fn two_servers_share_a_bucket() {
     let bucket = Bucket::start(0).await;
@@ -179,7 +173,8 @@ async fn two_servers_share_a_bucket() {
         .await;
     until(async || one.get(&path, &[]).await.status == StatusCode::NOT_FOUND).await;
     one.store.sweep(Duration::ZERO).await.expect("a sweep");
-    assert_eq!(one.store.used_bytes(), both.len() as u64);
+    let descriptions = one.store.used_bytes() - both.len() as u64;
+    assert!((500..5_000).contains(&descriptions), "{descriptions}");
     let query = other
         .get(&format!("/api/artifacts/{}/query", sha(&both)), &[])
         .await;
@@ -248,17 +243,6 @@ async fn the_command_serves_a_bucket_of_the_other_dialect() {
     served_by_command("gs://profiles/team", environment.to_vec()).await;
 }
 
-/// A process that ends with the test, however that ends.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _killed = self.0.kill();
-        let _status = self.0.wait();
-    }
-}
-
 /// Publishes a profile of several parts on a server of the store and fetches it back.
 async fn served_by_command(store: &str, environment: Vec<(&'static str, String)>) {
     let store = store.to_owned();
@@ -268,16 +252,10 @@ async fn served_by_command(store: &str, environment: Vec<(&'static str, String)>
         let [file, back] = ["p", "back"].map(|it| folder.path().join(it));
         let bytes = profile_of(3_000_000, 9);
         std::fs::write(&file, &bytes).expect("a file");
-        let server = Command::new(program)
-            .args(["serve", "--port", "0", "--store", &store])
-            .envs(environment)
-            .stdout(Stdio::piped())
-            .spawn();
-        let mut server = Running(server.expect("the server starts"));
-        let mut line = String::new();
-        let output = server.0.stdout.take().expect("it is piped");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        let url = line.trim().trim_start_matches("serving ");
+        let mut command = Command::new(program);
+        command.args(["serve", "--port", "0", "--store", &store]);
+        let server = Running::start(command.envs(environment));
+        let url = server.url.as_str();
         let said = |command: &mut Command| {
             let output = command.output().expect("the command runs");
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();

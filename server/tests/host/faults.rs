@@ -19,7 +19,10 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-use crate::support::{Host, profile, sha};
+use crate::support::{Host, Running, profile, provider, sha};
+
+/// What a bucket may say of itself.
+const SECRET: &str = "503 Service Unavailable: http://10.0.0.7:9000/bucket/publications/0123";
 
 /// What a failing call says.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ impl Switch {
             return Ok(());
         }
         let source: Box<dyn std::error::Error + Send + Sync> = match self.fault {
-            Fault::Unavailable => "503 Service Unavailable".into(),
+            Fault::Unavailable => SECRET.into(),
             Fault::Io(kind) => std::io::Error::from(kind).into(),
         };
         let store = "faulty";
@@ -202,6 +205,8 @@ async fn a_store_that_fails_one_call_in_five_publishes_whole_or_not_at_all() {
             }
             assert_ne!(answer.header("retry-after"), "");
             assert_ne!(answer.field("hint"), "");
+            assert!(!answer.text().contains("bucket"), "{}", answer.text());
+            assert_eq!(answer.field("request"), answer.header("x-request-id"));
         };
         tokens.push((made.field("id"), made.field("deleteToken"), bytes));
     }
@@ -278,6 +283,7 @@ async fn a_full_disk_and_a_read_only_folder_are_told_apart_and_recovered_from() 
             .await
             .expect(StatusCode::CREATED);
         switch.set(100);
+        host.get("/ready", &[]).await.expect(status);
         let refused = host.put(&sha(&bytes), bytes.clone()).await.expect(status);
         assert!(refused.field("hint").contains(word), "{}", refused.text());
         // What was there is served, and the new one is nowhere.
@@ -289,10 +295,101 @@ async fn a_full_disk_and_a_read_only_folder_are_told_apart_and_recovered_from() 
         let blobs = inner.list(Some(&Path::from("blobs")));
         assert_eq!(blobs.count().await, 1);
         switch.set(0);
+        host.get("/ready", &[]).await.expect(StatusCode::OK);
         host.put(&sha(&bytes), bytes)
             .await
             .expect(StatusCode::CREATED);
     }
+}
+
+/// Parts that cannot be read back are the store's failure, whose words stay inside.
+#[tokio::test]
+async fn a_join_of_parts_that_cannot_be_read_tells_nothing_of_the_store() {
+    let switch = Switch::new(Fault::Unavailable, true, 0);
+    let (host, _) = faulty(&switch);
+    let bytes = profile(4);
+    let path = format!("/api/uploads/{}", "0".repeat(32));
+    let request = axum::http::Request::put(format!("{path}/0")).body(bytes.clone().into());
+    let part = host.send(request.expect("a request")).await;
+    part.expect(StatusCode::NO_CONTENT);
+    let join = serde_json::json!({"sha256": sha(&bytes), "parts": 1});
+    for percent in [100, 25, 25, 25, 25, 25] {
+        switch.set(percent);
+        let answer = host.post(&path, &join).await;
+        if answer.status == StatusCode::CREATED {
+            break;
+        }
+        let answer = answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+        assert!(!answer.text().contains("bucket"), "{}", answer.text());
+    }
+}
+
+/// A server of another user, whose folder may no longer be written after a while.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_becomes_read_only_is_served_and_recovers() {
+    use std::os::unix::fs::{PermissionsExt as _, chown};
+    use std::os::unix::process::CommandExt as _;
+
+    /// Who is nobody, on every system that tests run on.
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("store");
+    std::fs::create_dir(&store).expect("a folder");
+    let program = folder.path().join("ipu-stack");
+    std::fs::copy(env!("CARGO_BIN_EXE_ipu-stack"), &program).expect("a copy");
+    let mut command = std::process::Command::new(&program);
+    command
+        .args(["serve", "--port", "0", "--store"])
+        .arg(&store);
+    // The superuser may write whatever the mode says.
+    if chown(&store, Some(NOBODY), Some(NOBODY)).is_ok() {
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).expect("it is ours");
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let server = Running::start(&mut command);
+    provider();
+    let client = reqwest::Client::new();
+    let url = server.url.clone();
+    let mode = |mode: u32| {
+        let mut folders = vec![store.clone()];
+        while let Some(folder) = folders.pop() {
+            let entries = std::fs::read_dir(&folder).expect("it is read").flatten();
+            folders.extend(entries.map(|it| it.path()).filter(|it| it.is_dir()));
+            let mode = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(&folder, mode).expect("it is ours");
+        }
+    };
+    let put = async |seed| {
+        let bytes = profile(seed);
+        let address = format!("{url}/api/artifacts/{}", sha(&bytes));
+        let answer = client.put(address).body(bytes).send().await;
+        answer.expect("an answer")
+    };
+    let get = async |path: String| {
+        let answer = client.get(format!("{url}{path}")).send().await;
+        answer.expect("an answer").status()
+    };
+    assert_eq!(put(1).await.status(), StatusCode::CREATED);
+    mode(0o555);
+    let refused = put(2).await;
+    assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+    let text = refused.text().await.expect("text");
+    assert!(text.contains("may not write its store"), "{text}");
+    assert!(
+        !text.contains("store/") && !text.contains("os error"),
+        "{text}"
+    );
+    assert_eq!(
+        get("/ready".to_owned()).await,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    let path = format!("/api/artifacts/{}", sha(&profile(1)));
+    assert_eq!(get(path).await, StatusCode::OK);
+    mode(0o755);
+    assert_eq!(get("/ready".to_owned()).await, StatusCode::OK);
+    assert_eq!(put(2).await.status(), StatusCode::CREATED);
 }
 
 #[tokio::test]

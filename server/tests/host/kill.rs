@@ -16,6 +16,8 @@ use crate::support::{profile_of, sha};
 const UPLOADS: usize = 500;
 /// Uploads at a time; the server is killed while they run.
 const AT_ONCE: usize = 10;
+/// One upload of so many goes in parts that are joined.
+const IN_PARTS: u64 = 4;
 const SEED: u64 = 2026;
 
 struct Server {
@@ -54,10 +56,15 @@ impl Server {
 }
 
 /// The answer to a request, empty where the server died meanwhile.
-fn ask(address: &str, head: &str, body: &[u8]) -> Vec<u8> {
+fn ask(address: &str, request: &str, body: &[u8]) -> Vec<u8> {
+    ask_with(address, request, "", body)
+}
+
+/// The same with further lines in the head.
+fn ask_with(address: &str, request: &str, lines: &str, body: &[u8]) -> Vec<u8> {
     let mut answer = Vec::new();
     if let Ok(mut socket) = TcpStream::connect(address) {
-        let head = format!("{head} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n");
+        let head = format!("{request} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n{lines}");
         let head = format!("{head}content-length: {}\r\n\r\n", body.len());
         let sent = socket
             .write_all(head.as_bytes())
@@ -67,6 +74,27 @@ fn ask(address: &str, head: &str, body: &[u8]) -> Vec<u8> {
         }
     }
     answer
+}
+
+/// Uploads whole, or in two parts that are joined under a key.
+fn upload(address: &str, seed: u64, bytes: &[u8]) -> Vec<u8> {
+    let sha = sha(bytes);
+    if !seed.is_multiple_of(IN_PARTS) {
+        return ask(address, &format!("PUT /api/artifacts/{sha}"), bytes);
+    }
+    let (key, upload) = sha.split_at(32);
+    let (front, back) = bytes.split_at(bytes.len() / 2);
+    for (number, part) in [front, back].into_iter().enumerate() {
+        ask(
+            address,
+            &format!("PUT /api/uploads/{upload}/{number}"),
+            part,
+        );
+    }
+    let lines = format!("content-type: application/json\r\nidempotency-key: {key}\r\n");
+    let join = format!("{{\"sha256\": \"{sha}\", \"parts\": 2}}");
+    let request = format!("POST /api/uploads/{upload}");
+    ask_with(address, &request, &lines, join.as_bytes())
 }
 
 fn body(answer: &[u8]) -> &[u8] {
@@ -99,7 +127,7 @@ fn check(address: &str) -> usize {
 fn a_killed_server_leaves_nothing_torn() {
     let folder = tempfile::tempdir().expect("a folder");
     let profiles: Vec<_> = (0..UPLOADS as u64)
-        .map(|seed| profile_of(2_000, seed))
+        .map(|seed| (seed, profile_of(2_000, seed)))
         .collect();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut broken = 0;
@@ -108,10 +136,10 @@ fn a_killed_server_leaves_nothing_torn() {
         let address = server.address.clone();
         let uploads: Vec<_> = batch
             .iter()
-            .map(|bytes| {
-                let (address, bytes) = (address.clone(), bytes.clone());
-                let head = format!("PUT /api/artifacts/{}", sha(&bytes));
-                std::thread::spawn(move || is(&ask(&address, &head, &bytes), "201"))
+            .cloned()
+            .map(|(seed, bytes)| {
+                let address = address.clone();
+                std::thread::spawn(move || is(&upload(&address, seed, &bytes), "201"))
             })
             .collect();
         std::thread::sleep(Duration::from_micros(random.next_u64() % 300_000));
@@ -125,9 +153,8 @@ fn a_killed_server_leaves_nothing_torn() {
     );
     let server = Server::start(folder.path(), 3600);
     check(&server.address);
-    for bytes in &profiles {
-        let head = format!("PUT /api/artifacts/{}", sha(bytes));
-        let answer = ask(&server.address, &head, bytes);
+    for (seed, bytes) in &profiles {
+        let answer = upload(&server.address, *seed, bytes);
         assert!(is(&answer, "201") || is(&answer, "200"), "a retry fails");
     }
     assert_eq!(check(&server.address), UPLOADS);
@@ -143,7 +170,7 @@ fn a_killed_server_leaves_nothing_torn() {
     server.kill();
 }
 
-/// Half-written files and claims.
+/// Half-written files, claims, parts and what was being deleted.
 fn leftovers(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -156,8 +183,9 @@ fn leftovers(folder: &Path) -> Vec<String> {
             let name = path.to_string_lossy().into_owned();
             if path.is_dir() {
                 folders.push(path);
-            } else if name.contains('#') || name.contains("/claims/") || name.contains("/parts/") {
-                found.push(name);
+            } else {
+                let marks = ["#", "/claims/", "/parts/", "/trash/"];
+                found.extend(marks.iter().any(|it| name.contains(it)).then_some(name));
             }
         }
     }

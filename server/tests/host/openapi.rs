@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use axum::http::{Method, StatusCode};
 use serde_json::Value;
-use server::http::{OPENAPI, ROUTES};
+use server::Config;
+use server::http::{ClientLimits, HostPolicy, OPENAPI, routes};
+use server::store::Store;
 
 use crate::support::{Host, profile, sha};
 
@@ -25,9 +27,9 @@ fn every_route_is_described_and_every_description_is_a_route() {
             (path.clone(), found.cloned().collect())
         })
         .collect();
-    let routes = ROUTES.iter().map(|(path, methods)| {
-        let methods = methods.iter().map(|it| (*it).to_owned()).collect();
-        ((*path).to_owned(), methods)
+    let routes = routes().into_iter().map(|(path, methods)| {
+        let methods = methods.into_iter().map(str::to_owned).collect();
+        (path.to_owned(), methods)
     });
     assert_eq!(described, routes.collect());
 }
@@ -35,12 +37,8 @@ fn every_route_is_described_and_every_description_is_a_route() {
 #[tokio::test]
 async fn every_described_method_is_routed_and_no_other() {
     let host = Host::new();
-    for (path, methods) in ROUTES {
-        let id = "0".repeat(if path.contains("sha256") { 64 } else { 32 });
-        let path = path.replace("{number}", "0");
-        let path = ["{sha256}", "{id}", "{upload}"]
-            .iter()
-            .fold(path, |path, name| path.replace(name, &id));
+    for (path, methods) in routes() {
+        let path = address(path, None);
         for method in [Method::GET, Method::PUT, Method::POST, Method::DELETE] {
             let listed = methods.contains(&method.as_str().to_lowercase().as_str());
             let answer = host.call(method.clone(), &path, &[]).await;
@@ -48,6 +46,143 @@ async fn every_described_method_is_routed_and_no_other() {
             assert_eq!(routed, listed, "{method} {path}: {}", answer.status);
         }
     }
+}
+
+/// An address of the route, with names that mean something or all the same.
+fn address(path: &str, name: Option<&str>) -> String {
+    let zeros = "0".repeat(if path.contains("sha256") { 64 } else { 32 });
+    let names = ["{sha256}", "{id}", "{upload}"];
+    let path = names.iter().fold(path.to_owned(), |path, it| {
+        path.replace(it, name.unwrap_or(&zeros))
+    });
+    path.replace("{number}", name.unwrap_or("0"))
+}
+
+/// A request that is to fail, and the status that it is to fail with.
+struct Bad {
+    name: Option<&'static str>,
+    query: &'static str,
+    headers: Vec<(&'static str, &'static str)>,
+    body: String,
+    status: StatusCode,
+}
+
+impl Bad {
+    fn new(status: StatusCode) -> Self {
+        Self {
+            name: None,
+            query: "",
+            headers: Vec::new(),
+            body: String::new(),
+            status,
+        }
+    }
+
+    fn all(path: &str, method: &Method) -> Vec<Self> {
+        let evil = vec![("host", "evil.example")];
+        let mut all = vec![Self {
+            headers: evil,
+            ..Self::new(StatusCode::MISDIRECTED_REQUEST)
+        }];
+        if path.contains('{') {
+            for name in ["%ff", "x"] {
+                all.push(Self {
+                    name: Some(name),
+                    headers: vec![
+                        ("content-type", "application/json"),
+                        ("authorization", "Bearer x"),
+                    ],
+                    body: "{}".to_owned(),
+                    ..Self::new(StatusCode::BAD_REQUEST)
+                });
+            }
+        }
+        let query = match (method.as_str(), path) {
+            ("GET", "/api/compare" | "/api/publications") => "?limit=x&q=%ff",
+            ("PUT", "/api/artifacts/{sha256}") => "?days=many",
+            _ => "",
+        };
+        all.extend((!query.is_empty()).then(|| Self {
+            query,
+            ..Self::new(StatusCode::BAD_REQUEST)
+        }));
+        if *method == Method::POST {
+            let json = vec![("content-type", "application/json")];
+            let said = |status, body: &str| Self {
+                headers: json.clone(),
+                body: body.to_owned(),
+                ..Self::new(status)
+            };
+            all.push(Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+            all.push(said(StatusCode::PAYLOAD_TOO_LARGE, &" ".repeat(70_000)));
+            all.push(said(StatusCode::BAD_REQUEST, "{"));
+            all.push(said(StatusCode::BAD_REQUEST, "{\"colour\": 1}"));
+        }
+        if ![Method::GET, Method::HEAD].contains(method) {
+            all.push(Self {
+                headers: vec![("origin", "https://evil.example")],
+                ..Self::new(StatusCode::FORBIDDEN)
+            });
+        }
+        all
+    }
+
+    async fn send(self, host: &Host, method: &Method, path: &str) -> crate::support::Answer {
+        let address = format!("{}{}", address(path, self.name), self.query);
+        let mut request = axum::http::Request::builder()
+            .method(method.clone())
+            .uri(address);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(self.body.into()).expect("a request");
+        host.send(request).await.expect(self.status)
+    }
+}
+
+#[tokio::test]
+async fn every_failure_is_described_and_has_the_described_form() {
+    let description = description();
+    let host = Host::new();
+    let mut config = Config::loopback(Store::in_memory());
+    config.hosts = HostPolicy::Any;
+    config.clients = ClientLimits {
+        requests_per_second: std::num::NonZeroU32::new(1),
+        ..ClientLimits::default()
+    };
+    let busy = Host::of(config);
+    for _ in 0..20 {
+        busy.get("/health", &[]).await;
+    }
+    let mut seen = BTreeSet::new();
+    for (path, methods) in routes() {
+        for name in methods.iter().filter(|it| **it != "head") {
+            let method: Method = name.to_uppercase().parse().expect("a method");
+            let responses = &description["paths"][path][*name]["responses"];
+            let mut answers = Vec::new();
+            for bad in Bad::all(path, &method) {
+                answers.push(bad.send(&host, &method, path).await);
+            }
+            let late = Bad::new(StatusCode::TOO_MANY_REQUESTS);
+            answers.push(late.send(&busy, &method, path).await);
+            for answer in answers {
+                let status = answer.status.as_u16();
+                seen.insert(status);
+                let described = &responses[status.to_string()]["$ref"];
+                assert_eq!(
+                    described, "#/components/responses/Failure",
+                    "{name} {path} {status}"
+                );
+                assert_eq!(answer.header("content-type"), "application/json");
+                fits(&description, "Failure", &answer.json());
+            }
+        }
+        let other = host.call(Method::PATCH, &address(path, None), &[]).await;
+        let other = other.expect(StatusCode::METHOD_NOT_ALLOWED);
+        fits(&description, "Failure", &other.json());
+        assert_ne!(other.header("allow"), "");
+    }
+    assert_eq!(seen, BTreeSet::from([400, 403, 413, 415, 421, 429]));
 }
 
 #[test]

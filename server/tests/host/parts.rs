@@ -63,7 +63,7 @@ async fn parts_in_any_order_and_any_number_of_times_make_the_blob() {
 
 #[tokio::test]
 async fn what_is_missing_or_wrong_is_named_and_nothing_is_published() {
-    let host = Host::new();
+    let host = Host::with_limit(1 << 30);
     let bytes = profile(2);
     let (front, back) = bytes.split_at(500);
     part(&host, "0", front).await.expect(StatusCode::NO_CONTENT);
@@ -108,4 +108,28 @@ async fn parts_have_a_number_and_a_length() {
     host.call(Method::PUT, "/api/uploads/x/0", &[])
         .await
         .expect(StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn parts_reach_no_further_than_the_largest_upload() {
+    let limit = PART_BYTES + 1_000;
+    let host = Host::with_limit(limit);
+    for (number, bytes, status) in [
+        ("0", 2_000, StatusCode::NO_CONTENT),
+        ("1", 1_000, StatusCode::NO_CONTENT),
+        ("1", 1_001, StatusCode::PAYLOAD_TOO_LARGE),
+        ("2", 1, StatusCode::PAYLOAD_TOO_LARGE),
+        ("9999", 1, StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
+        let answer = part(&host, number, &vec![0; bytes]).await;
+        assert_eq!(answer.status, status, "{number}: {}", answer.text());
+    }
+    let refused = part(&host, "2", b"x").await.field("error");
+    assert!(refused.contains(&limit.to_string()), "{refused}");
+    let path = format!("/api/uploads/{UPLOAD}/1");
+    let request = Request::put(path).header("content-length", "1001");
+    let answer = host
+        .send(request.body(Body::empty()).expect("a request"))
+        .await;
+    answer.expect(StatusCode::PAYLOAD_TOO_LARGE);
 }

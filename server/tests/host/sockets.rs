@@ -107,6 +107,75 @@ async fn a_body_that_drips_is_given_up_and_frees_its_slot() {
 }
 
 #[tokio::test]
+async fn json_that_drips_is_given_up() {
+    let server = spawn_local(dawdling(Duration::from_secs(9)), 0)
+        .await
+        .expect("a port");
+    let upload = "0".repeat(32);
+    for path in [
+        "/api/publications".to_owned(),
+        format!("/api/uploads/{upload}"),
+    ] {
+        let mut drip = connect(&server).await;
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
+             content-length: 1000\r\n\r\n"
+        );
+        drip.write_all(head.as_bytes()).await.expect("it is sent");
+        let (mut reader, mut writer) = drip.into_split();
+        let dripping = tokio::spawn(async move {
+            while writer.write_all(b" ").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(25)).await;
+            }
+        });
+        let mut answer = [0; 12];
+        let read = tokio::time::timeout(Duration::from_secs(10), reader.read_exact(&mut answer));
+        read.await.expect("it is given up").expect("an answer");
+        assert_eq!(&answer, b"HTTP/1.1 408", "{path}");
+        dripping.abort();
+    }
+}
+
+/// A client that sends everything before it reads still hears why it was refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_upload_that_is_refused_midway_hears_why() {
+    let limits = Limits {
+        upload_bytes_max: 1 << 20,
+        ..Limits::default()
+    };
+    let config = Config::loopback(Store::in_memory().with_limits(limits));
+    let server = spawn_local(config, 0).await.expect("a port");
+    let piece = vec![0; 64 << 10];
+    let mut chunk = format!("{:x}\r\n", piece.len()).into_bytes();
+    chunk.extend_from_slice(&piece);
+    chunk.extend_from_slice(b"\r\n");
+    let head = format!(
+        "PUT /api/artifacts/{} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\
+         transfer-encoding: chunked\r\n\r\n",
+        "0".repeat(64)
+    );
+    for upload in 0..12 {
+        let mut socket = connect(&server).await;
+        socket.write_all(head.as_bytes()).await.expect("it is sent");
+        // A file of the right kind is read on, whatever follows.
+        let front = profile(upload);
+        let front = [format!("{:x}\r\n", front.len()).as_bytes(), &front, b"\r\n"].concat();
+        socket.write_all(&front).await.expect("it is sent");
+        for _ in 0..(24 << 20) / piece.len() {
+            let sent = socket.write_all(&chunk).await;
+            sent.unwrap_or_else(|error| panic!("upload {upload}: {error}"));
+        }
+        socket.write_all(b"0\r\n\r\n").await.expect("it is sent");
+        let answer = read_all(&mut socket).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 413"),
+            "upload {upload}: {answer}"
+        );
+        assert!(answer.contains("the limit of 1048576 bytes"), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn a_stop_lets_an_upload_end_and_takes_no_more() {
     let server = spawn_local(dawdling(Duration::from_secs(9)), 0)
         .await

@@ -1,5 +1,7 @@
 //! A host without a socket, its answers, and profiles to give it.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use analytics::synth::{SynthOptions, generate_bytes};
@@ -168,6 +170,40 @@ impl Host {
             .expect(StatusCode::CREATED);
         (host, format!("/api/artifacts/{id}"), bytes)
     }
+}
+
+/// A server in a process of its own, which ends with the test, however that ends.
+pub(crate) struct Running {
+    process: Child,
+    pub(crate) url: String,
+}
+
+impl Running {
+    /// Starts what prints its address first.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let process = command.stdout(Stdio::piped()).spawn();
+        let mut process = process.expect("the server starts");
+        let mut line = String::new();
+        let output = process.stdout.take().expect("it is piped");
+        BufReader::new(output).read_line(&mut line).expect("a line");
+        let url = line.trim().trim_start_matches("serving ");
+        let url = url.trim_end_matches('/').to_owned();
+        Self { process, url }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _killed = self.process.kill();
+        let _status = self.process.wait();
+    }
+}
+
+/// Makes clients possible.
+pub(crate) fn provider() {
+    // It fails only where another test has installed it.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
 }
 
 /// A small valid profile.

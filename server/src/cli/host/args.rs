@@ -107,9 +107,12 @@ pub struct LimitArgs {
     /// Connections of all clients at a time
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub connections: usize,
-    /// Time for the head of a request
+    /// Time for the head of a request, and after it for a JSON body
     #[arg(long, value_name = "SECONDS", default_value_t = 15)]
     pub head_seconds: u64,
+    /// Time until an answer begins, but to uploads, whose pace is bounded
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub answer_seconds: u64,
     /// Time for requests to end when the server stops
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     pub drain_seconds: u64,

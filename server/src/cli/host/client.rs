@@ -8,6 +8,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
 
 use crate::error::CliError;
+use crate::store::IdempotencyKey;
 
 /// Tries of a request that fails in passing.
 const TRIES: u32 = 5;
@@ -27,6 +28,8 @@ pub(in crate::cli) struct Client {
 struct Failure {
     error: String,
     hint: String,
+    /// What finds it in the server's log.
+    request: Option<String>,
 }
 
 impl Client {
@@ -66,6 +69,17 @@ impl Client {
             Some(token) => request.bearer_auth(token),
             None => request,
         }
+    }
+
+    /// A request that publishes: however often it is sent under one key, one publication is made.
+    pub(in crate::cli) fn publication(
+        &self,
+        method: Method,
+        address: &str,
+        key: IdempotencyKey,
+    ) -> RequestBuilder {
+        let request = self.request(method, address);
+        request.header("idempotency-key", key.to_string())
     }
 
     /// A deletion by the token of one publication.
@@ -134,8 +148,12 @@ async fn judged(answer: Response) -> Result<Response, CliError> {
     let failure = serde_json::from_str(&text).unwrap_or_else(|_no_json| Failure {
         error: text.lines().next().unwrap_or_default().to_owned(),
         hint: String::new(),
+        request: None,
     });
-    let what = format!("{} (status {})", failure.error, status.as_u16());
+    let mut what = format!("{} (status {})", failure.error, status.as_u16());
+    if let Some(id) = failure.request {
+        what = format!("{what}, request {id}");
+    }
     Err(CliError::user(what, place, failure.hint))
 }
 

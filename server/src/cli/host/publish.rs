@@ -15,7 +15,7 @@ use crate::cli::progress::Progress;
 use crate::cli::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
-use crate::store::{BlobId, PART_BYTES, PARTS_MAX, UploadId};
+use crate::store::{BlobId, IdempotencyKey, PART_BYTES, PARTS_MAX, UploadId};
 
 /// Files up to this length go in one request.
 const WHOLE_BYTES_MAX: u64 = 2 * PART_BYTES;
@@ -73,11 +73,25 @@ async fn send(
 ) -> Result<Value, CliError> {
     let id = BlobId::of(content);
     let terms = terms(args);
+    // An answer that was lost is asked for again under the same key.
+    let key =
+        IdempotencyKey::random().map_err(|error| CliError::internal(error, "random bytes"))?;
     if content.len() as u64 > WHOLE_BYTES_MAX {
-        return parts(client, id, content, &terms, progress).await;
+        let (upload, count) = parts(client, id, content, progress).await?;
+        let join = json!({"sha256": id, "parts": count, "terms": terms}).to_string();
+        let joined = client.send(|| {
+            let post = client.publication(Method::POST, &upload, key);
+            let mime = "application/json";
+            post.header(reqwest::header::CONTENT_TYPE, mime)
+                .body(join.clone())
+        });
+        return json(joined.await?).await;
     }
     let address = format!("{}/api/artifacts/{id}?{}", client.server(), query(&terms));
-    let answer = client.send(|| client.request(Method::PUT, &address).body(content.clone()));
+    let answer = client.send(|| {
+        let put = client.publication(Method::PUT, &address, key);
+        put.body(content.clone())
+    });
     json(answer.await?).await
 }
 
@@ -128,14 +142,14 @@ struct Part {
     bytes: u64,
 }
 
-/// Sends what the server does not have yet, then has it joined.
+/// Sends what the server does not have yet; the address of the upload and its number of parts come
+/// back.
 async fn parts(
     client: &Client,
     id: BlobId,
     content: &Bytes,
-    terms: &Value,
     progress: &Progress,
-) -> Result<Value, CliError> {
+) -> Result<(String, u32), CliError> {
     let upload = upload_id(client, id);
     let address = format!("{}/api/uploads/{upload}", client.server());
     let there = client
@@ -174,14 +188,7 @@ async fn parts(
         client.send(put).await?;
     }
     progress.stage("check", length as u64, length as u64);
-    let join = json!({"sha256": id, "parts": count, "terms": terms}).to_string();
-    let joined = client.send(|| {
-        let post = client.request(Method::POST, &address);
-        let mime = "application/json";
-        post.header(reqwest::header::CONTENT_TYPE, mime)
-            .body(join.clone())
-    });
-    json(joined.await?).await
+    Ok((address, count))
 }
 
 /// The same for the same file and writer, so that an upload can go on; the token keeps others from

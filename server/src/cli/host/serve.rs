@@ -19,7 +19,7 @@ use crate::http::{
     spawn,
 };
 use crate::open;
-use crate::store::{BlobId, BodyError, Draft, Limits, Store};
+use crate::store::{BlobId, BodyError, Draft, Limits, Store, Ticket};
 
 /// Days a publication stays on a shared server that does not say itself.
 const SHARED_EXPIRE_DAYS: u32 = 90;
@@ -34,10 +34,19 @@ pub(in crate::cli) fn run(words: &[OsString], io: &mut Io<'_>) -> Outcome {
         for file in &args.files {
             published.push((file, publish(&config.store, file).await?));
         }
+        let public_url = config.public_url.clone();
         let mut server = start(config, (args.listen, args.port).into()).await?;
         print(io.stdout, &format!("serving {}/\n", server.url()))?;
+        let links = if public_url.is_empty() {
+            server.url()
+        } else {
+            public_url
+        };
+        if links == server.url() && args.listen.is_unspecified() {
+            tracing::warn!("links start with {links}, which others cannot open: give --public-url");
+        }
         for (file, id) in published {
-            let link = format!("{} {}/a/{id}\n", file.display(), server.url());
+            let link = format!("{} {links}/a/{id}\n", file.display());
             print(io.stdout, &link)?;
         }
         flush(io.stdout)?;
@@ -83,6 +92,7 @@ fn config(args: &ServeArgs) -> Result<Config, CliError> {
         connections: Connections {
             max: args.limits.connections,
             head: seconds(args.limits.head_seconds),
+            answer: seconds(args.limits.answer_seconds),
             drain: seconds(args.limits.drain_seconds),
         },
         sweeps: Sweeps {
@@ -171,8 +181,9 @@ pub(in crate::cli) async fn publish(store: &Store, file: &Path) -> Result<BlobId
     let received = store.receive(id, body).await;
     let received = received.map_err(|error| refused(&error))?;
     let (claim, facts) = (received.claim, received.facts);
+    let ticket = Ticket::random().map_err(|error| CliError::internal(error, "random bytes"))?;
     let published = store
-        .publish(claim, id, facts, Draft::default(), None)
+        .publish(&ticket, id, facts, Draft::default(), None)
         .await;
     store.release(id, claim).await;
     published.map_err(|error| refused(&error))?;

@@ -70,7 +70,7 @@ pub struct BodyError(pub Box<dyn std::error::Error + Send + Sync>);
 pub enum IntakeError {
     /// The connection broke.
     #[error(transparent)]
-    Body(#[from] BodyError),
+    Body(BodyError),
     /// The client sends next to nothing.
     #[error("the upload brought less than {bytes} bytes in {seconds} seconds")]
     TooSlow {
@@ -114,6 +114,9 @@ pub enum IntakeError {
     /// The file is of no kind that is taken, or a damaged one.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// The key of the client stands for another publication.
+    #[error("the idempotency key was used for {0}")]
+    KeyUsed(&'static str),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -125,12 +128,31 @@ pub enum IntakeError {
     Check(#[from] tokio::task::JoinError),
 }
 
+/// Parts that cannot be read back are the store's failure, not the client's.
+impl From<BodyError> for IntakeError {
+    fn from(error: BodyError) -> Self {
+        match error.0.downcast::<object_store::Error>() {
+            Ok(error) => Self::Store(StoreError::from(*error)),
+            Err(error) => Self::Body(BodyError(error)),
+        }
+    }
+}
+
+/// Where the bytes of a blob come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From outside: they count while they arrive.
+    Client,
+    /// From parts in the store, which count already.
+    Parts,
+}
+
 /// A blob that is at its key.
 #[derive(Clone, Debug)]
 pub struct Received {
     /// What it is.
     pub facts: Facts,
-    /// The publication that may now be made of it.
+    /// What keeps the blob until it is published.
     pub claim: PublicationId,
 }
 
@@ -167,17 +189,29 @@ impl Store {
     where
         S: Stream<Item = Result<Bytes, BodyError>> + Send + Unpin,
     {
+        self.receive_from(id, body, Origin::Client).await
+    }
+
+    pub(super) async fn receive_from<S>(
+        &self,
+        id: BlobId,
+        body: S,
+        origin: Origin,
+    ) -> Result<Received, IntakeError>
+    where
+        S: Stream<Item = Result<Bytes, BodyError>> + Send + Unpin,
+    {
         let intake = &self.intake;
         let _slot = self.slot().await;
         let claim = PublicationId::random().map_err(StoreError::from)?;
         let key = keys::claim(id, claim);
         let claimed = self.backend.objects.put(&key, PutPayload::new()).await;
         claimed.map_err(StoreError::from)?;
-        let mut body = Body::new(body, intake.limits(), self);
+        let mut body = Body::new(body, intake.limits(), self, origin);
         let facts = self.take(id, &mut body).await;
         match facts {
             Ok(facts) => {
-                body.keep();
+                self.usage.keep_blob(id, facts.bytes);
                 self.readable.keep_length(id, facts.bytes);
                 Ok(Received { facts, claim })
             }
@@ -193,6 +227,17 @@ impl Store {
     pub(super) async fn slot(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore lives as long as the store and is never closed.
         self.intake.slots.acquire().await.ok()
+    }
+
+    /// Whether another publication may be made, which takes room though its blob is there.
+    ///
+    /// # Errors
+    /// The quota is used up.
+    pub fn ensure_room(&self) -> Result<(), IntakeError> {
+        match self.limits().quota_bytes {
+            Some(quota) if self.used_bytes() >= quota => Err(IntakeError::OverQuota { quota }),
+            _ => Ok(()),
+        }
     }
 
     /// Gives up a claim: the publication was made, or will not be.
@@ -294,9 +339,8 @@ pub(super) struct Body<'a, S> {
     stream: S,
     limits: &'a Limits,
     store: &'a Store,
+    origin: Origin,
     bytes: u64,
-    /// Whether the blob was stored, so that its bytes count for good.
-    stored: bool,
     waited: Duration,
     in_window: u64,
 }
@@ -305,13 +349,13 @@ impl<'a, S> Body<'a, S>
 where
     S: Stream<Item = Result<Bytes, BodyError>> + Send + Unpin,
 {
-    pub(super) fn new(stream: S, limits: &'a Limits, store: &'a Store) -> Self {
+    pub(super) fn new(stream: S, limits: &'a Limits, store: &'a Store, origin: Origin) -> Self {
         Self {
             stream,
             limits,
             store,
+            origin,
             bytes: 0,
-            stored: false,
             waited: Duration::ZERO,
             in_window: 0,
         }
@@ -358,8 +402,12 @@ where
 
     fn count(&mut self, more: u64) -> Result<(), IntakeError> {
         self.bytes += more;
-        let used = self.store.usage.arrive(more);
         let limit = self.limits.upload_bytes_max;
+        if self.origin == Origin::Parts {
+            let fits = self.bytes <= limit;
+            return fits.then_some(()).ok_or(IntakeError::TooLarge { limit });
+        }
+        let used = self.store.usage.arrive(more);
         if self.bytes > limit {
             return Err(IntakeError::TooLarge { limit });
         }
@@ -368,14 +416,12 @@ where
             _ => Ok(()),
         }
     }
-
-    pub(super) fn keep(&mut self) {
-        self.stored = true;
-    }
 }
 
 impl<S> Drop for Body<'_, S> {
     fn drop(&mut self) {
-        self.store.usage.end(self.bytes, self.stored);
+        if self.origin == Origin::Client {
+            self.store.usage.end(self.bytes);
+        }
     }
 }
