@@ -111,6 +111,11 @@ fn waiting_is_split_from_the_cost_of_the_barrier_and_has_a_culprit() {
         ("gemm", "up", 90)
     );
     assert_eq!((row.last_tile.get(), row.late_by, row.waiting), (5, 60, 60));
+    assert_eq!(found.at(row.phase, row.epoch), Some(row));
+    assert_eq!(found.at(row.phase, row.epoch + 1), None);
+    assert_eq!(row.waiting_within(100, 298), 60, "of the one that waited");
+    assert_eq!(row.waiting_within(160, 298), 0, "of the last one");
+    assert_eq!(row.waiting_within(120, 130), 10, "all of it before");
     let [early, last] = &found.tiles[..] else {
         panic!("{found:?}");
     };

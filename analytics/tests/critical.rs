@@ -2,7 +2,7 @@
 
 mod support;
 
-use analytics::critical::{CriticalOptions, CriticalPath, critical_path};
+use analytics::critical::{CriticalOptions, CriticalPath, critical_path, slack};
 use analytics::profile::SampleKind;
 use analytics::report::{critical_json, critical_text};
 use proptest::prelude::*;
@@ -68,6 +68,20 @@ fn stragglers_their_parts_and_the_slack_of_the_rest_are_named() {
     assert_eq!(saved("copy"), Some(0));
     // Tile 1 gains 45 of 90, tile 0 gains 15 of 30 and then ends 15 cycles before.
     assert_eq!(saved("softmax"), Some(45));
+}
+
+#[test]
+fn the_slack_of_each_tile_is_listed_from_the_straggler_on() {
+    let report = two_tiles().run().report();
+    let of = |boundary| {
+        let found = slack(&report, &CriticalOptions::default(), boundary).expect("decodes");
+        let row = |it: &analytics::critical::TileSlack| (it.tile.get(), it.arrival, it.slack);
+        found.iter().map(row).collect::<Vec<_>>()
+    };
+    assert_eq!(of(Some((1, 0))), [(0, 100, 0), (1, 40, 60)]);
+    let run = 100 + RELEASE + 20 + 90;
+    assert_eq!(of(None), [(1, run, 0), (0, run - 30, 30)]);
+    assert_eq!(of(Some((7, 7))), []);
 }
 
 #[test]
@@ -175,6 +189,20 @@ proptest! {
         faster in 0u32..=10_000,
     ) {
         check_program(&program, faster)?;
+    }
+
+    #[test]
+    fn the_slack_of_the_tiles_sums_to_that_of_their_stretch(program in programs()) {
+        let report = program.run().report();
+        let options = CriticalOptions::default();
+        for stretch in critical_path(&report, &options).expect("decodes").stretches {
+            let tiles = slack(&report, &options, stretch.boundary).expect("decodes");
+            prop_assert_eq!(tiles.len() as u64, stretch.tiles);
+            prop_assert_eq!(tiles.first().map(|it| it.tile), stretch.straggler);
+            prop_assert_eq!(tiles.iter().map(|it| it.slack).sum::<u64>(), stretch.slack);
+            let most = tiles.last().map(|it| it.slack);
+            prop_assert_eq!(most, Some(stretch.maximum_slack));
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Tab {
     }
 
     /// Sends a command.
-    async fn call<C: Command>(&self, command: C) -> C::Response {
+    pub(crate) async fn call<C: Command>(&self, command: C) -> C::Response {
         let name = command.identifier();
         let answer = timeout(CALL, self.page.execute(command)).await;
         let answer = answer.unwrap_or_else(|_| panic!("{name} did not end within {CALL:?}"));
@@ -242,7 +242,7 @@ impl Tab {
             .await;
     }
 
-    async fn mouse(&self, kind: DispatchMouseEventType, x: f64, y: f64, clicks: i64) {
+    pub(crate) async fn mouse(&self, kind: DispatchMouseEventType, x: f64, y: f64, clicks: i64) {
         let mut event = DispatchMouseEventParams::new(kind, x, y);
         if clicks > 0 {
             event.button = Some(MouseButton::Left);

@@ -49,7 +49,40 @@ pub struct Failure {
     pub message: String,
 }
 
+/// What was drawn on a canvas since the page began.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Drawn {
+    /// Calls that drew something.
+    pub calls: u32,
+    /// Texts of the newest picture.
+    pub texts: Vec<String>,
+}
+
+/// Keeps count of what every canvas of a page is told to draw.
+const WATCH: &str = "(() => { const canvases = new WeakMap(); \
+    const of = (it) => canvases.get(it) ?? \
+    canvases.set(it, { calls: 0, texts: [] }).get(it); \
+    const ink = CanvasRenderingContext2D.prototype; \
+    for (const name of ['clearRect', 'fillRect', 'fillText', 'drawImage', 'putImageData']) { \
+    const draw = ink[name]; ink[name] = function (...words) { const it = of(this.canvas); \
+    it.calls += 1; if (name === 'clearRect') it.texts = []; \
+    if (name === 'fillText') it.texts.push(words[0]); return draw.apply(this, words); }; } \
+    window.drawnOn = (selector) => of(document.querySelector(selector)); })()";
+
 impl Viewer {
+    /// A page of the usual size on `url` that keeps count of what is drawn, for [`Self::drawn_on`].
+    pub async fn watched(url: &str) -> Self {
+        let viewer = Self::blank().await;
+        viewer.on_new_page(WATCH).await;
+        viewer.goto(url).await;
+        viewer
+    }
+
+    /// What was drawn on the canvas that a selector finds.
+    pub async fn drawn_on(&self, selector: &str) -> Drawn {
+        self.eval(&format!("window.drawnOn('{selector}')")).await
+    }
+
     /// A page of the usual size on `url`; the caller waits for its state.
     pub async fn at(url: &str) -> Self {
         let viewer = Self::blank().await;

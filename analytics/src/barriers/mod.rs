@@ -76,6 +76,13 @@ impl Barrier {
         self.last_exit.saturating_sub(self.last_entry)
     }
 
+    /// The part of a stay in `from..to`, on the shared clock, that was spent waiting for the last
+    /// tile; what is left of a synchronization is the cost of the barrier itself.
+    #[must_use]
+    pub fn waiting_within(&self, from: u64, to: u64) -> u64 {
+        waits::before(self.last_entry, from, to)
+    }
+
     /// What [`Self::after_last_arrival`] exceeds the schedule by; `None` where that is unknown.
     #[must_use]
     pub fn overhead(&self) -> Option<u64> {
@@ -134,6 +141,13 @@ impl BarrierReport {
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.barriers.iter().map(|row| row.waiting).sum()
+    }
+
+    /// The boundary of a place, phase as recorded; `None` where tiles do not meet there.
+    #[must_use]
+    pub fn at(&self, phase: u32, epoch: u32) -> Option<&Barrier> {
+        let is_there = |row: &&Barrier| (row.phase, row.epoch) == (phase, epoch);
+        self.barriers.iter().find(is_there)
     }
 
     /// Tile-cycles of synchronization over all tiles.

@@ -44,6 +44,11 @@ pub(super) fn split(
     Ok(Split::new(report, boundaries, counts)?.finish())
 }
 
+/// The part of `from..to` before the last arrival.
+pub(super) fn before(last_entry: u64, from: u64, to: u64) -> u64 {
+    last_entry.clamp(from, to.max(from)) - from
+}
+
 /// By boundary: the kernel that its last tile ran most.
 pub(super) fn kernels<'r>(
     report: &'r ProfileReport,
@@ -110,7 +115,7 @@ impl Split<'_> {
         if !self.counts[at] {
             return;
         }
-        let before = boundary.last_entry.clamp(sample.start, sample.end()) - sample.start;
+        let before = before(boundary.last_entry, sample.start, sample.end());
         let tile = &mut self.tiles[sample.tile as usize];
         if step.kind == SampleKind::Synchronization {
             tile.synchronization += u64::from(sample.duration);

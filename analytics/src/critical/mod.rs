@@ -10,6 +10,7 @@
 //! exchanges and barriers as they were and moves nothing between tiles.
 
 mod segments;
+mod slack;
 mod stretch;
 
 use crate::barriers::boundary::Boundaries;
@@ -18,6 +19,8 @@ use crate::format::DecodeError;
 use crate::order;
 use crate::profile::ProfileReport;
 use crate::units::{Cycles, PhysicalTile};
+
+pub use slack::{TileSlack, slack};
 
 /// Hundredths of a percent in one.
 pub const WHOLE: u32 = 10_000;
@@ -30,6 +33,17 @@ pub struct CriticalOptions {
     /// How much of its time a kernel saves in the predictions, in hundredths of a percent, at most
     /// [`WHOLE`].
     pub faster: u32,
+}
+
+impl CriticalOptions {
+    /// The clock that the run starts on.
+    pub(crate) const fn clock(&self) -> ClockKind {
+        if self.shared {
+            ClockKind::Shared
+        } else {
+            ClockKind::Cropped
+        }
+    }
 }
 
 impl Default for CriticalOptions {

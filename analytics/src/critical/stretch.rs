@@ -29,11 +29,7 @@ pub(super) fn measure(
     boundaries: &Boundaries,
     options: &CriticalOptions,
 ) -> Result<CriticalPath, DecodeError> {
-    let clock = if options.shared {
-        ClockKind::Shared
-    } else {
-        ClockKind::Cropped
-    };
+    let clock = options.clock();
     let frame = Frame::new(report, clock);
     let origin = frame.crop();
     let count = boundaries.list.len() + 1;

@@ -35,6 +35,7 @@ async fn differences_are_those_of_the_command_line() {
     for (pairs, name) in [
         ("kernel", "kernels"),
         ("phase", "phases"),
+        ("operation", "operations"),
         ("tile", "tiles"),
     ] {
         viewer.choose("pairs", pairs).await;
@@ -67,6 +68,21 @@ async fn differences_are_those_of_the_command_line() {
     viewer.assert_quiet().await;
 }
 
+/// Canvases on which the cursor is drawn: of the open profile, and of the other one.
+const ABOVE: &str = "[data-testid=timeline-overlay]";
+const BELOW: &str = "[data-testid=other-timeline] canvas";
+
+/// Whether the newest picture on a canvas has a plate with a cycle and its time.
+fn has_cursor(canvas: &str) -> String {
+    format!("window.drawnOn('{canvas}').texts.some((it) => it.includes(' · '))")
+}
+
+/// The cycle and time of the cursor on a canvas.
+async fn cursor(viewer: &Viewer, canvas: &str) -> Option<String> {
+    let texts = viewer.drawn_on(canvas).await.texts;
+    texts.into_iter().find(|it| it.contains(" · "))
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_opens_both_and_one_cursor_is_on_both_timelines() {
     let [exact, slower] = detailed();
@@ -75,7 +91,7 @@ async fn a_link_opens_both_and_one_cursor_is_on_both_timelines() {
     // As continuous integration writes it: the base's whole link, not encoded.
     let base = stack.url(&format!("/a/{before}"));
     let link = format!("/a/{after}#view=compare&compare={base}");
-    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    let mut viewer = Viewer::watched(&stack.url(&link)).await;
     viewer
         .wait("document.querySelector('[data-testid=differences]')?.dataset.state === 'ready'")
         .await;
@@ -83,22 +99,22 @@ async fn a_link_opens_both_and_one_cursor_is_on_both_timelines() {
     viewer
         .wait("document.querySelector('[data-testid=other-timeline]').dataset.state === 'drawn'")
         .await;
-    let (x, y) = viewer.middle("[data-testid=other-timeline]").await;
-    let still = viewer.ink("other-timeline").await;
-    let (cx, cy, width, height) = viewer.canvas().await;
-    viewer.hover(cx + width * 0.5, cy + height * 0.5).await;
-    let changed = format!(
-        "(() => {{ const it = document.querySelector('[data-testid=other-timeline] canvas'); \
-         const copy = new OffscreenCanvas(it.width, it.height); \
-         const ink = copy.getContext('2d'); ink.drawImage(it, 0, 0); \
-         const data = new Uint32Array(ink.getImageData(0, 0, it.width, it.height).data.buffer); \
-         const counts = new Map(); \
-         for (const pixel of data) counts.set(pixel, (counts.get(pixel) ?? 0) + 1); \
-         return data.length - Math.max(...counts.values()) !== {}; }})()",
-        still.0
-    );
-    viewer.wait(&changed).await;
-    viewer.hover(x, y).await;
+    let both = [
+        ("[data-testid=timeline-base]", ABOVE, BELOW),
+        ("[data-testid=other-timeline]", BELOW, ABOVE),
+    ];
+    for (timeline, here, there) in both {
+        assert_eq!(cursor(&viewer, there).await, None, "nothing is pointed at");
+        let (x, y) = viewer.middle(timeline).await;
+        viewer.hover(x + 20.0, y).await;
+        viewer.wait(&has_cursor(there)).await;
+        viewer.wait(&has_cursor(here)).await;
+        let told = cursor(&viewer, there).await.expect("a cycle and a time");
+        assert!(told.ends_with("µs"), "{told} has a time");
+        assert_eq!(cursor(&viewer, here).await, Some(told), "{timeline}");
+        viewer.hover(4.0, 4.0).await;
+        viewer.wait(&format!("!({})", has_cursor(there))).await;
+    }
     assert!(viewer.address().await.contains("&compare="));
     viewer.assert_quiet().await;
 }
@@ -126,5 +142,87 @@ async fn what_cannot_be_compared_is_refused_in_words_until_somebody_insists() {
         warnings.contains("granularity"),
         "the warning stays: {warnings}"
     );
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_insists_as_its_maker_did() {
+    let stack = Stack::start().await;
+    let (before, after) = (
+        stack.upload(&detailed()[0]).await,
+        stack.upload(&demo().profile).await,
+    );
+    let link = format!("/a/{after}#v=1&view=compare&compare=%2Fa%2F{before}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    viewer
+        .wait("document.querySelector('[data-testid=compare-refusal]')")
+        .await;
+    viewer.press("compare-force").await;
+    viewer.wait("location.hash.includes('force=1')").await;
+    let address = viewer.address().await;
+    let mut again = Viewer::at(&address).await;
+    again
+        .wait("document.querySelector('[data-testid=compare-table] tbody tr')")
+        .await;
+    assert_eq!(again.text("compare-refusal").await, "");
+    again.assert_quiet().await;
+    viewer.assert_quiet().await;
+}
+
+/// Cycles in view of the other profile.
+async fn span_below(viewer: &Viewer) -> String {
+    viewer
+        .eval("document.querySelector('[data-testid=other-timeline]').dataset.span")
+        .await
+}
+
+/// Waits until both profiles are compared and drawn.
+async fn compared(viewer: &mut Viewer) {
+    viewer
+        .wait("document.querySelector('[data-testid=differences]')?.dataset.state === 'ready'")
+        .await;
+    viewer.settled().await;
+    viewer
+        .wait("document.querySelector('[data-testid=other-timeline]').dataset.state === 'drawn'")
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pressed_operation_lays_both_over_each_other_and_the_link_keeps_it() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (before, after) = (stack.upload(exact).await, stack.upload(slower).await);
+    let link = format!("/a/{after}#v=1&view=compare&pairs=operation&compare=%2Fa%2F{before}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    compared(&mut viewer).await;
+    let whole = viewer.span().await;
+    // Some operation starts later in the run that records more dearly.
+    let (mut above, mut below) = (whole.clone(), whole.clone());
+    let rows = viewer.list("compare-table").await.len();
+    for row in 1..=rows {
+        let button = format!("[data-testid=compare-table] tbody tr:nth-child({row}) button");
+        viewer.click(&button).await;
+        viewer.wait("location.hash.includes('align=')").await;
+        compared(&mut viewer).await;
+        (above, below) = (viewer.span().await, span_below(&viewer).await);
+        if above != below {
+            break;
+        }
+    }
+    assert_ne!(above, whole, "the operation is in view");
+    assert_ne!(above, below, "its two starts lie over each other");
+    let address = viewer.address().await;
+    let mut again = Viewer::at(&address).await;
+    compared(&mut again).await;
+    assert_eq!(again.span().await, above);
+    assert_eq!(span_below(&again).await, below);
+    again.press("unalign").await;
+    again.wait("!location.hash.includes('align=')").await;
+    assert_eq!(span_below(&again).await, above);
+    let _gone: Value = again.eval("history.back()").await;
+    again.wait("location.hash.includes('align=')").await;
+    compared(&mut again).await;
+    assert_eq!(span_below(&again).await, below);
+    again.assert_quiet().await;
     viewer.assert_quiet().await;
 }

@@ -83,15 +83,40 @@ async fn keys_zoom_and_pan_by_their_place_on_the_keyboard() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hovering_names_the_sample_and_does_not_repaint_the_timeline() {
-    let (_stack, mut viewer) = opened().await;
-    let before = viewer.pixels().await;
-    let (x, y, width, height) = viewer.canvas().await;
-    viewer.hover(x + width * 0.5, y + height * 0.5).await;
+    const BASE: &str = "[data-testid=timeline-base]";
+    const OVERLAY: &str = "[data-testid=timeline-overlay]";
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::watched(&stack.url("/")).await;
+    viewer.wait("document.body.dataset.state === 'empty'").await;
+    viewer.open_by_drop(&demo().profile).await;
+    // The phases on the ruler come last; two frames later all is painted.
     viewer
-        .wait("document.querySelector('[data-testid=tooltip]')")
+        .wait("document.querySelector('[data-testid=timeline]').dataset.phases !== ''")
         .await;
+    let two_frames = "new Promise((done) => requestAnimationFrame(() => \
+        requestAnimationFrame(() => done(ipuStack.frames().length))))";
+    let _drawn: u32 = viewer.eval(two_frames).await;
+    let (base, overlay) = (viewer.drawn_on(BASE).await, viewer.drawn_on(OVERLAY).await);
+    assert!(base.calls > 0, "what is drawn is counted");
+    let (x, y, width, height) = viewer.canvas().await;
+    for part in [0.2, 0.35, 0.5, 0.65, 0.8] {
+        viewer.hover(x + width * part, y + height * 0.5).await;
+        viewer
+            .wait("document.querySelector('[data-testid=tooltip]')")
+            .await;
+    }
     let tooltip = viewer.text("tooltip").await;
     assert!(tooltip.to_lowercase().contains("tile"), "{tooltip}");
-    assert_eq!(viewer.pixels().await, before);
+    let frames: u32 = viewer.eval(two_frames).await;
+    assert!(frames > 0, "the log of frames has the work of hovering");
+    let after = viewer.drawn_on(OVERLAY).await;
+    assert!(after.calls > overlay.calls, "the cross-hair is painted");
+    let is_exact = |it: &String| it.contains(" · ") && it.ends_with("µs");
+    assert!(
+        after.texts.iter().any(is_exact),
+        "the cursor has its cycle and its time: {after:?}"
+    );
+    let now = viewer.drawn_on(BASE).await;
+    assert_eq!(now.calls, base.calls, "nothing is drawn on the base canvas");
     viewer.assert_quiet().await;
 }

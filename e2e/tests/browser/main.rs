@@ -10,6 +10,7 @@ mod figures;
 mod grid;
 mod links;
 mod memory;
+mod moves;
 mod offline;
 mod open;
 mod opening;

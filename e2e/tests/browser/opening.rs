@@ -4,6 +4,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use e2e::hand::Key;
 use e2e::ranges::RangeHost;
 use e2e::stack::{Stack, demo, detailed, target_folder};
 use e2e::viewer::Viewer;
@@ -153,6 +154,23 @@ async fn a_pasted_address_opens() {
              {{ clipboardData: data, bubbles: true }})); }})()"
         ))
         .await;
+    viewer.settled().await;
+    assert_same_as_command_line(&viewer, demo_profile()).await;
+    viewer
+        .wait(&format!("location.pathname === '/a/{id}'"))
+        .await;
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_typed_on_the_first_page_opens() {
+    let stack = Stack::start().await;
+    let id = stack.upload(&demo().profile).await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.click("[data-testid=url-input]").await;
+    let artifact = stack.url(&format!("/api/artifacts/{id}"));
+    viewer.type_text(&format!("  {artifact} ")).await;
+    viewer.strike(Key::Enter).await;
     viewer.settled().await;
     assert_same_as_command_line(&viewer, demo_profile()).await;
     viewer

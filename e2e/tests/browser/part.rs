@@ -214,7 +214,7 @@ fn tiles_that_compute(cycle: &str) -> Vec<u32> {
 }
 
 /// The middle of a tile on the map; its grid lies right of 44 and below 16 pixels of labels.
-async fn place_of(viewer: &Viewer, tile: u32) -> (f64, f64) {
+pub(crate) async fn place_of(viewer: &Viewer, tile: u32) -> (f64, f64) {
     let (x, y, width, height): (f64, f64, f64, f64) = viewer
         .eval(
             "(() => { const it = document.querySelector('[data-testid=chip-canvas]'); \

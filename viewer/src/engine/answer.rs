@@ -21,7 +21,7 @@ use super::protocol::{
     StripAnswer, StripAsked, Summary, TableAsked, TileNames,
 };
 use super::ruler::RulerAnswer;
-use super::table;
+use super::{table, waits};
 use crate::state::view::{Colouring, Rows};
 
 /// What is true of `report`, which was read from `bytes` bytes under the name `name`.
@@ -154,7 +154,7 @@ pub(crate) fn exact(
         Request::Rows(by) => Ok(Answer::Rows(groups.rows(report, by)?)),
         Request::Raster(asked) => raster(report, asked, groups),
         Request::Strip(asked) => strip(report, asked),
-        Request::Hit(asked) => hit(report, asked),
+        Request::Hit(asked) => hit(sources, asked),
         Request::CellHit(asked) => {
             let groups = groups.get(report, asked.by)?;
             super::cell::cell(report, asked, groups.as_deref()).map(Answer::Hit)
@@ -294,15 +294,44 @@ fn strip_answer(shares: KindShares) -> StripAnswer {
 }
 
 /// The sample at a place.
-pub(crate) fn hit(report: &ProfileReport, asked: HitAsked) -> Result<Answer, Failure> {
-    let found = timeline::hit(report, asked.clock, asked.tile, asked.at)?;
+fn hit(sources: &Sources<'_>, asked: HitAsked) -> Result<Answer, Failure> {
+    let report = sources.report;
+    let Some(sample) = timeline::hit(report, asked.clock, asked.tile, asked.at)? else {
+        return Ok(Answer::Hit(None));
+    };
+    let waits = match waits::is_stay(&sample) {
+        true => sources.waits()?,
+        false => None,
+    };
+    let origin = Frame::new(report, asked.clock).origin(&report.tiles()[asked.tile as usize]);
+    let waits = waits::facts(waits.as_deref(), &sample, origin);
     let clock_hz = report.header().clock_hz;
-    Ok(Answer::Hit(
-        found.map(|sample| describe(&sample, asked.clock, clock_hz)),
-    ))
+    Ok(Answer::Hit(Some(describe(
+        &sample,
+        asked.clock,
+        clock_hz,
+        waits,
+    ))))
 }
 
-fn describe(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> HitAnswer {
+/// What is said of the sample at a place before it is known who made its tile wait; `None` where
+/// that is known, or nobody waits there.
+pub(crate) fn before_waits(sources: &Sources<'_>, request: &Request) -> Option<Answer> {
+    let (report, Request::Hit(asked)) = (sources.report, request) else {
+        return None;
+    };
+    if sources.waits.get().is_some() || !report.pages_missing().is_empty() {
+        return None;
+    }
+    let sample = timeline::hit(report, asked.clock, asked.tile, asked.at).ok()??;
+    let clock_hz = report.header().clock_hz;
+    waits::is_stay(&sample).then(|| {
+        let told = describe(&sample, asked.clock, clock_hz, Vec::new());
+        Answer::Hit(Some(told))
+    })
+}
+
+fn describe(sample: &SampleDetail, clock: ClockKind, clock_hz: u64, waits: Vec<Fact>) -> HitAnswer {
     let to = sample.offset.saturating_add(sample.duration.get());
     let names = [&sample.kernel, &sample.operation];
     let named = names.into_iter().find(|it| !it.is_empty());
@@ -314,13 +343,13 @@ fn describe(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> HitAnswer
         kind: sample.kind.name().to_owned(),
         from: sample.offset,
         to,
-        facts: facts(sample, clock, clock_hz),
+        facts: facts(sample, clock, clock_hz, waits),
         metadata: sample.metadata.clone(),
     }
 }
 
-fn facts(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> Vec<Fact> {
-    let mut facts = Vec::with_capacity(12);
+fn facts(sample: &SampleDetail, clock: ClockKind, clock_hz: u64, waits: Vec<Fact>) -> Vec<Fact> {
+    let mut facts = Vec::with_capacity(16);
     let mut push = |id: &str, label: &str, text: String| facts.push(Fact::new(id, label, text));
     push("tile", "Physical tile", sample.tile.to_string());
     push("kind", "Kind", sample.kind.name().to_owned());
@@ -347,6 +376,9 @@ fn facts(sample: &SampleDetail, clock: ClockKind, clock_hz: u64) -> Vec<Fact> {
         "Duration D",
         format!("{duration} cycles = {time}{cut}"),
     );
+    for it in waits {
+        push(&it.id, &it.label, it.text);
+    }
     push(
         "usefulEfficiency",
         "Useful efficiency U/D",

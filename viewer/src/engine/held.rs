@@ -5,6 +5,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use analytics::barriers::BarrierReport;
 use analytics::format::ByteRange;
 use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
@@ -15,6 +16,7 @@ use super::answer::Groups;
 use super::cause::Failure;
 use super::lanes::Lane;
 use super::needs::{self, Needs, Piece};
+use super::panel::Sources;
 use super::protocol::{Progress, RasterAnswer, RasterAsked, Request};
 use super::read::Input;
 
@@ -38,6 +40,8 @@ pub(crate) struct Held {
     pub(crate) report: RefCell<ProfileReport>,
     /// Where its exchanges are, once a panel asked.
     pub(crate) exchanges: OnceCell<Rc<Exchanges>>,
+    /// Where its tiles wait for each other, once the pointer was at a boundary.
+    pub(crate) waits: OnceCell<Rc<BarrierReport>>,
     /// Groups of its tiles and samples.
     pub(crate) groups: Groups,
     /// Where the others come from.
@@ -90,6 +94,7 @@ impl Held {
             name,
             report: RefCell::new(report),
             exchanges: OnceCell::new(),
+            waits: OnceCell::new(),
             groups: Groups::default(),
             input,
             original: None,
@@ -100,6 +105,20 @@ impl Held {
             waiting: RefCell::default(),
             order: RefCell::default(),
             rasters: RefCell::default(),
+        }
+    }
+
+    /// What questions are answered from.
+    pub(crate) fn sources<'a>(
+        &'a self,
+        report: &'a ProfileReport,
+        other: Option<&'a ProfileReport>,
+    ) -> Sources<'a> {
+        Sources {
+            report,
+            other,
+            exchanges: &self.exchanges,
+            waits: &self.waits,
         }
     }
 

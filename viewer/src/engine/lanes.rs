@@ -56,10 +56,12 @@ pub(crate) enum Lane {
     Memory,
     /// Who sends to whom.
     Matrix,
+    /// The tiles of a phase.
+    Slack,
 }
 
 impl Lane {
-    const COUNT: usize = 23;
+    const COUNT: usize = 24;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -84,6 +86,7 @@ impl Lane {
                 PanelAsked::Ports(_) => Self::Ports,
                 PanelAsked::Compare(_) => Self::Compare,
                 PanelAsked::Plot(_) => Self::Plot,
+                PanelAsked::Slack(_) => Self::Slack,
             },
             Request::OpenOther(_) => Self::Other,
             Request::OtherRaster(_) => Self::OtherRaster,

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use analytics::barriers::{BarrierReport, barriers};
 use analytics::clock::ClockKind;
 use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
@@ -13,6 +14,7 @@ use super::phases::{PhasesAnswer, PhasesAsked, phases, phases_json};
 use super::plot::{PlotAnswer, PlotAsked, plot};
 use super::ports::{PortsAnswer, PortsAsked, ports};
 use super::protocol::Answer;
+use super::slack::{SlackAnswer, SlackAsked, slack};
 use super::traffic::{TrafficAnswer, TrafficAsked, traffic, traffic_json};
 
 /// A question of a panel.
@@ -28,6 +30,8 @@ pub(crate) enum PanelAsked {
     Compare(CompareAsked),
     /// A chart.
     Plot(PlotAsked),
+    /// The tiles at the end of one phase.
+    Slack(SlackAsked),
 }
 
 /// An answer to a panel.
@@ -43,6 +47,8 @@ pub(crate) enum PanelAnswer {
     Compare(CompareAnswer),
     /// To [`PanelAsked::Plot`].
     Plot(PlotAnswer),
+    /// To [`PanelAsked::Slack`].
+    Slack(SlackAnswer),
 }
 
 /// What a panel's question is answered from.
@@ -53,6 +59,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) other: Option<&'a ProfileReport>,
     /// Where its exchanges are, once that was asked.
     pub(crate) exchanges: &'a std::cell::OnceCell<Rc<Exchanges>>,
+    /// Where its tiles wait for each other, once that was asked.
+    pub(crate) waits: &'a std::cell::OnceCell<Rc<BarrierReport>>,
 }
 
 impl Sources<'_> {
@@ -63,6 +71,19 @@ impl Sources<'_> {
         }
         let found = Rc::new(Exchanges::find(self.report)?);
         Ok(Rc::clone(self.exchanges.get_or_init(|| found)))
+    }
+
+    /// Where tiles wait for each other; found on first use, `None` until all samples are here.
+    pub(crate) fn waits(&self) -> Result<Option<Rc<BarrierReport>>, Failure> {
+        if self.waits.get().is_none() {
+            if !self.report.pages_missing().is_empty() {
+                return Ok(None);
+            }
+            let found = Rc::new(barriers(self.report)?);
+            // Nobody has set it meanwhile.
+            let _ = self.waits.set(found);
+        }
+        Ok(self.waits.get().cloned())
     }
 
     /// The profile to compare with.
@@ -80,6 +101,7 @@ pub(crate) fn answer(sources: &Sources<'_>, asked: &PanelAsked) -> Result<Answer
         PanelAsked::Ports(asked) => PanelAnswer::Ports(ports(sources, *asked)?),
         PanelAsked::Compare(asked) => PanelAnswer::Compare(compare(sources, asked)?),
         PanelAsked::Plot(asked) => PanelAnswer::Plot(plot(sources.report, asked)?),
+        PanelAsked::Slack(asked) => PanelAnswer::Slack(slack(sources.report, *asked)?),
     };
     Ok(Answer::Panel(Box::new(answer)))
 }
@@ -89,7 +111,7 @@ pub(crate) fn json(sources: &Sources<'_>, asked: &PanelAsked) -> Result<Answer, 
     let text = match asked {
         PanelAsked::Phases(asked) => phases_json(sources.report, *asked)?,
         PanelAsked::Traffic(asked) => traffic_json(sources, *asked)?,
-        PanelAsked::Ports(_) => String::new(),
+        PanelAsked::Ports(_) | PanelAsked::Slack(_) => String::new(),
         PanelAsked::Compare(asked) => compare_json(sources, asked)?,
         PanelAsked::Plot(asked) => plot(sources.report, asked)?.json,
     };

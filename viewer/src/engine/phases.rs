@@ -7,7 +7,7 @@ use analytics::phases::{self, Phase, PhaseReport};
 use analytics::profile::ProfileReport;
 use analytics::report::critical_json;
 use analytics::text;
-use analytics::units::Cycles;
+use analytics::units::{Cycles, PhysicalTile};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
@@ -54,6 +54,12 @@ pub(crate) const PARTS: usize = 5;
 /// One phase in the picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PhaseBar {
+    /// Its name, unique in the run.
+    pub(crate) name: String,
+    /// (phase, epoch) of the exchange boundary that ends it; `None` at the end of the run.
+    pub(crate) boundary: Option<(u32, u32)>,
+    /// Physical id of the tile that arrives last.
+    pub(crate) straggler: Option<u32>,
     /// First cycle.
     pub(crate) from: u64,
     /// One past the last cycle.
@@ -73,13 +79,14 @@ const TILES_MAX: usize = 50;
 
 /// The answer from a report in memory.
 pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<PhasesAnswer, Failure> {
-    let found = phases::phases(report, &options(asked))?;
+    let found = phases::phases(report, &options(asked.clock))?;
     let path = &found.path;
+    let bars = found.phases.iter().zip(&path.stretches);
     Ok(PhasesAnswer {
         asked,
         clock: path.clock,
         facts: facts(&found),
-        bars: found.phases.iter().map(bar).collect(),
+        bars: bars.map(|(phase, it)| bar(phase, it.boundary)).collect(),
         phases: listed(&found.phases),
         kernels: kernels(&found),
         culprits: culprits(&found),
@@ -90,13 +97,14 @@ pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<Phase
 
 /// What `profile-critical-path --json --limit 0` prints.
 pub(crate) fn phases_json(report: &ProfileReport, asked: PhasesAsked) -> Result<String, Failure> {
-    let path = analytics::critical::critical_path(report, &options(asked))?;
+    let path = analytics::critical::critical_path(report, &options(asked.clock))?;
     Ok(critical_json(&path, 0))
 }
 
-fn options(asked: PhasesAsked) -> CriticalOptions {
+/// The critical path on a clock.
+pub(super) fn options(clock: ClockKind) -> CriticalOptions {
     CriticalOptions {
-        shared: common(asked.clock) == ClockKind::Shared,
+        shared: common(clock) == ClockKind::Shared,
         ..CriticalOptions::default()
     }
 }
@@ -111,7 +119,7 @@ const fn parts(it: &Parts) -> [u64; PARTS] {
     ]
 }
 
-fn bar(phase: &Phase) -> PhaseBar {
+fn bar(phase: &Phase, boundary: Option<(u32, u32)>) -> PhaseBar {
     let kernel = phase.kernel.as_ref().map(|it| it.0.clone());
     let waits = match phase.straggler {
         Some(tile) => format!(
@@ -123,16 +131,24 @@ fn bar(phase: &Phase) -> PhaseBar {
         ),
         None => "no tile arrives".to_owned(),
     };
+    let count = text::count;
     PhaseBar {
+        name: phase.name.clone(),
+        boundary,
+        straggler: phase.straggler.map(PhysicalTile::get),
         from: phase.start,
         to: phase.end,
         first_arrival: phase.first_arrival,
         parts: parts(&phase.parts),
         said: format!(
-            "{}: {} cycles, {waits}; balanced it would save {}",
+            "{}: {} cycles, {waits}; arrival spread {}, longest slack {}, waiting {} \
+             tile-cycles; balanced it would save {}",
             phase.name,
-            text::count(phase.cycles()),
-            text::count(phase.saved_if_balanced)
+            count(phase.cycles()),
+            count(phase.arrival_spread()),
+            count(phase.maximum_wait),
+            count(phase.waiting),
+            count(phase.saved_if_balanced)
         ),
         kernel,
     }

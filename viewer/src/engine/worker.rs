@@ -25,7 +25,6 @@ use super::held::{Held, Picture, Shared, Waiting};
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
 use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
-use super::panel::Sources;
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
 use crate::timeline::viewport::rounded;
@@ -114,6 +113,11 @@ impl Worker {
     fn answer(self: Rc<Self>, id: u64, request: Request, held: Shared) {
         let missing = held.missing(&request);
         if missing.is_empty() && !held.comes_later(&request) {
+            // Who made a tile wait takes a pass over all samples, once: the rest is said before.
+            let early = answer::before_waits(&held.sources(&held.report.borrow(), None), &request);
+            if let Some(early) = early {
+                self.send(id, &Answer::Early(Box::new(early)));
+            }
             return self.send(id, &self.exact(&held, request));
         }
         let early = answer::early(&held.report.borrow(), &request);
@@ -251,11 +255,7 @@ impl Worker {
         let start = js_sys::Date::now();
         let other = self.other.borrow().clone();
         let report = held.report.borrow();
-        let sources = Sources {
-            report: &report,
-            other: other.as_deref(),
-            exchanges: &held.exchanges,
-        };
+        let sources = held.sources(&report, other.as_deref());
         let answer = answer::exact(&sources, request, &held.groups);
         let mut answer = answer.unwrap_or_else(Answer::Failed);
         if let Answer::Raster(raster) = &mut answer {

@@ -10,26 +10,23 @@ use crate::browser;
 use crate::engine::protocol::{RasterAsked, Request, Summary};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
+use crate::state::panels::Aligned;
 use crate::state::view::Rows;
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
 use crate::timeline::component::{next_id, span_text};
+use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Scene;
 use crate::timeline::stage::{follow_size, keep_painted};
 use crate::timeline::viewport::Viewport;
 
-/// A cycle of the open profile and the one of the other that lies below it.
-type Aligned = RwSignal<Option<(u64, u64)>>;
-
 /// The other timeline.
 #[component]
-pub(super) fn Beside(
-    /// Which cycles lie over each other; `None` is the same ones.
-    aligned: Aligned,
-) -> impl IntoView {
+pub(super) fn Beside() -> impl IntoView {
     let app = use_app();
+    let aligned = Memo::new(move |_| app.view.with(|view| view.panels.aligned));
     let size = RwSignal::new(Size::default());
     let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
     follow_size(host, size);
@@ -71,7 +68,9 @@ pub(super) fn Beside(
             <h3>"The other profile, cycle by cycle below the timeline"</h3>
             <Show when=is_aligned>
                 <button type="button" data-testid="unalign"
-                    on:click=move |_| aligned.set(None)>"Both from their first cycle"</button>
+                    on:click=move |_| app.change_view(|view| view.panels.aligned = None)>
+                    "Both from their first cycle"
+                </button>
             </Show>
         </div>
         <div class="picture" node_ref=host role="img" data-testid="other-timeline"
@@ -90,7 +89,7 @@ fn summary_of_other(app: App) -> Option<Arc<Summary>> {
 }
 
 /// As many cycles as the timeline above shows, at the same scale, and the same tiles.
-fn viewport_of_other(app: App, aligned: Aligned) -> Memo<Option<Viewport>> {
+fn viewport_of_other(app: App, aligned: Memo<Option<Aligned>>) -> Memo<Option<Viewport>> {
     let derived = use_derived();
     Memo::new(move |_| {
         let (above, other) = (derived.viewport.get()?, summary_of_other(app)?);
@@ -158,7 +157,7 @@ fn picture_of_other(app: App) -> Memo<Option<Picture>> {
 
 fn scene(
     app: App,
-    aligned: Aligned,
+    aligned: Memo<Option<Aligned>>,
     viewport: &Viewport,
     picture: Option<Picture>,
     size: Size,
@@ -179,13 +178,12 @@ fn scene(
     if let Some(cycle) = app.cursor.get() {
         let (here, there) = aligned.get().unwrap_or_default();
         let cycle = cycle.saturating_add(there).saturating_sub(here);
-        layout::cycle_line(
-            &mut scene,
-            layout::plot_rect(size),
-            viewport,
+        let plot = layout::plot_rect(size);
+        let at = cursor::At {
             cycle,
-            palette,
-        );
+            clock_hz: other.clock_hz,
+        };
+        cursor::line(&mut scene, plot, viewport, at, palette);
     }
     Some(scene)
 }

@@ -123,7 +123,7 @@ fn MapControls(
             </label>
             <button type="button" data-testid="all-tiles"
                 disabled=move || app.view.with(|view| view.shown_tiles().is_none())
-                on:click=move |_| app.change_view(|view| view.tiles = None)>"All tiles"</button>
+                on:click=move |_| { app.jump_view(|view| view.tiles = None); }>"All tiles"</button>
             <output class="range" data-testid="map-cycles">{cycles}</output>
             <output class="range" data-testid="pointed">{said}</output>
         </div>
@@ -153,6 +153,8 @@ fn Grid(
     };
     keep_painted(canvas, size, scene, || {});
     let start = StoredValue::new(None::<u32>);
+    // Whether the brush has left what was in view before: all of it is one step.
+    let has_left = StoredValue::new(false);
     let tile = move |event: &PointerEvent| {
         let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
         chip::tile_at(size.get_untracked(), rows, place(event))
@@ -162,12 +164,18 @@ fn Grid(
             let _ = element.set_pointer_capture(event.pointer_id());
         }
         start.set_value(tile(&event));
+        has_left.set_value(false);
     };
     let follow = move |event: PointerEvent| {
         let at = tile(&event);
         pointed.set(at);
         if let Some((from, to)) = start.get_value().zip(at) {
-            app.change_view(|view| view.show_tiles(chip::brushed(from, to)));
+            let brush = |view: &mut ViewState| view.show_tiles(chip::brushed(from, to));
+            if has_left.get_value() {
+                app.change_view(brush);
+            } else {
+                has_left.set_value(app.jump_view(brush));
+            }
         }
     };
     let release = move |_| start.set_value(None);

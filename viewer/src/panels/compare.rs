@@ -100,7 +100,7 @@ fn OtherPicker() -> impl IntoView {
         event.prevent_default();
         let address = text.get_untracked().trim().to_owned();
         if !address.is_empty() {
-            app.change_view(|view| view.panels.compare = Some(address));
+            app.change_view(|view| view.panels.compare_with(Some(address)));
         }
     };
     view! {
@@ -121,17 +121,15 @@ fn OtherPicker() -> impl IntoView {
 #[component]
 fn Differences() -> impl IntoView {
     let app = use_app();
-    let force = RwSignal::new(false);
     let answer = app.panels.compare;
     let asked = move || {
         let other = app.panels.other.with(|it| it.ready().map(|it| it.0))?;
-        let (clock, pairs) = app.view.with(|view| (view.clock, view.panels.pairs));
-        Some(CompareAsked {
+        Some(app.view.with(|view| CompareAsked {
             other,
-            clock,
-            pairs,
-            force: force.get(),
-        })
+            clock: view.clock,
+            pairs: view.panels.pairs,
+            force: view.panels.force,
+        }))
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
     let state = keep_asked(asked, PanelAsked::Compare, answered);
@@ -140,14 +138,13 @@ fn Differences() -> impl IntoView {
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
     // Pressing a row that both have lays its two starts over each other.
-    let aligned = RwSignal::new(None::<(u64, u64)>);
     let pressed = Callback::new(move |at: usize| {
         let starts = answer.with_untracked(|it| it.as_ref()?.starts.get(at).copied());
         let by_place = app
             .view
             .with_untracked(|view| matches!(view.panels.pairs, Pairs::Phase | Pairs::Operation));
         if by_place && let Some((Some(here), Some(there))) = starts {
-            aligned.set(Some((here, there)));
+            app.change_view(|view| view.panels.aligned = Some((here, there)));
         }
     });
     let clock = Signal::derive(move || app.view.with(|view| view.clock));
@@ -165,12 +162,14 @@ fn Differences() -> impl IntoView {
             {move || refusal().map(|refusal| view! {
                 <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
                     <button type="button" data-testid="compare-force"
-                        on:click=move |_| force.set(true)>"Compare all the same"</button>
+                        on:click=move |_| app.change_view(|view| view.panels.force = true)>
+                        "Compare all the same"
+                    </button>
                 </p>
             })}
             <Facts id="compare" facts/>
             <Warnings warnings/>
-            <Beside aligned/>
+            <Beside/>
             <Show when=move || refusal().is_none()>
                 <ChangeMap/>
                 <DataTable kind clock list=part(answer, |it| it.changes.clone()) on_press=pressed/>

@@ -12,7 +12,7 @@ use crate::engine::table::Cell;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::listed;
-use crate::state::view::{Sort, Span, TileIds};
+use crate::state::view::{Sort, Span, TileIds, ViewState};
 
 /// Rows that are shown before somebody asks for all.
 const ROWS_MAX: usize = 100;
@@ -323,26 +323,31 @@ pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
         Press::Nothing => {}
         Press::Jump(from, to) => jump(app, clock, *from, *to),
         Press::Kernel(kernel) => app.change_view(|view| view.toggle_kernel(kernel)),
-        Press::Tile(tile) => app.change_view(|view| {
-            view.tiles = Some(TileIds {
-                first: *tile,
-                last: *tile,
+        Press::Tile(tile) => {
+            app.jump_view(|view| {
+                view.tiles = Some(TileIds {
+                    first: *tile,
+                    last: *tile,
+                });
             });
-        }),
+        }
     }
 }
 
 /// Brings cycles into view with some of what is around them.
-pub(super) fn jump(app: App, clock: ClockKind, from: u64, to: u64) {
-    let around = (to.saturating_sub(from) / 4).max(8);
+fn jump(app: App, clock: ClockKind, from: u64, to: u64) {
     let run = app
         .load
         .with_untracked(|load| load.summary().map_or(u64::MAX, |it| it.run(clock)));
-    app.change_view(|view| {
-        view.set_clock(clock);
-        view.span = Some(Span {
-            from: from.saturating_sub(around),
-            to: to.saturating_add(around).min(run).max(1),
-        });
+    app.jump_view(|view| bring(view, clock, run, from, to));
+}
+
+/// Shows cycles of a run of `run` cycles with some of what is around them.
+pub(super) fn bring(view: &mut ViewState, clock: ClockKind, run: u64, from: u64, to: u64) {
+    let around = (to.saturating_sub(from) / 4).max(8);
+    view.set_clock(clock);
+    view.span = Some(Span {
+        from: from.saturating_sub(around),
+        to: to.saturating_add(around).min(run).max(1),
     });
 }

@@ -19,6 +19,7 @@ use crate::state::derived::{Derived, use_derived};
 use crate::state::view::{Colouring, Rows};
 use crate::timeline::canvas::device;
 use crate::timeline::component::next_id;
+use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Bitmap;
@@ -132,7 +133,9 @@ fn Ports() -> impl IntoView {
         });
         if let Some(cycle) = app.cursor.get() {
             let plot = layout::plot_rect(size.get());
-            layout::cycle_line(&mut scene, plot, &viewport, cycle, palette);
+            let clock_hz = summary.clock_hz;
+            let at = cursor::At { cycle, clock_hz };
+            cursor::line(&mut scene, plot, &viewport, at, palette);
         }
         Some(scene)
     };

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 15] = [
     ("W S, + −", "zoom time at the pointer"),
     ("A D, ← →", "pan time"),
     ("Shift + W S", "zoom tiles at the pointer"),
@@ -14,6 +14,7 @@ const KEYS: [(&str, &str); 13] = [
         "zoom time at the pointer; a plain wheel scrolls the page",
     ),
     ("Alt + wheel", "zoom tiles at the pointer"),
+    ("pinch", "zoom time between two fingers"),
     ("Z · Shift + Z", "what was in view before · undo that"),
     ("drag", "pan"),
     (
@@ -23,6 +24,10 @@ const KEYS: [(&str, &str); 13] = [
     (
         "drag on the ruler, Ctrl + drag",
         "select a part and see what it was spent on; click the ruler to clear",
+    ),
+    (
+        "[ ]",
+        "start · end the selection at the pointer, else at the edge of the view",
     ),
     (
         "click",

@@ -1,4 +1,5 @@
-//! Phases: who arrives last at each barrier, who waits for whom, and what balance would save.
+//! Phases: who arrives last at each barrier, who waits for whom, and what balance would save. A
+//! pressed phase comes closer, its straggler is marked and its tiles are listed by their slack.
 
 use std::sync::Arc;
 
@@ -7,14 +8,15 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, keep_asked, of, part};
-use super::data_table::{DataTable, Kind, jump};
+use super::data_table::{DataTable, Kind, bring};
 use super::facts::{Facts, Warnings};
 use super::legend::Swatches;
 use crate::engine::panel::PanelAsked;
 use crate::engine::phases::{PhaseBar, PhasesAsked};
+use crate::engine::slack::SlackAsked;
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
-use crate::state::actions::use_app;
-use crate::state::derived::use_derived;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::{reveal, use_derived};
 use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
 use crate::timeline::stage::{follow_size, keep_painted};
@@ -34,6 +36,12 @@ pub(crate) fn Phases() -> impl IntoView {
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
     let question = Signal::derive(move || asked().map(PanelAsked::Phases));
+    let pressed = Callback::new(move |at: usize| {
+        let bar = answer.with_untracked(|it| it.as_ref()?.bars.get(at).cloned());
+        if let Some(bar) = bar {
+            go_to(app, clock.get_untracked(), &bar);
+        }
+    });
     let table = |id, label, is_main| Kind { id, label, is_main };
     let hint = move || format!("{} clock, the whole run", clock.get().name());
     view! {
@@ -47,8 +55,9 @@ pub(crate) fn Phases() -> impl IntoView {
             <Facts id="phases" facts/>
             <Warnings warnings/>
             <Waterfall clock/>
+            <Pressed clock/>
             <DataTable kind=table("phase-table", "Phases", true) clock
-                list=part(answer, |it| it.phases.clone())/>
+                list=part(answer, |it| it.phases.clone()) on_press=pressed/>
             <div class="side-by-side">
                 <DataTable kind=table("path-table", "Kernels of the critical path", false) clock
                     list=part(answer, |it| it.kernels.clone())/>
@@ -75,6 +84,62 @@ fn command(asked: &PanelAsked, file: &str) -> Option<String> {
     ))
 }
 
+/// Brings a phase closer, and its straggler into view.
+fn go_to(app: App, clock: ClockKind, bar: &PhaseBar) {
+    let summary = app.load.with_untracked(|load| load.summary().cloned());
+    let Some(summary) = summary else { return };
+    app.jump_view(|view| {
+        bring(view, clock, summary.run(clock), bar.from, bar.to);
+        view.panels.phase = Some(bar.name.clone());
+        if let Some(tile) = bar.straggler {
+            reveal(view, tile, &summary);
+        }
+    });
+}
+
+/// The tiles of the pressed phase, by their slack.
+#[component]
+fn Pressed(
+    /// The clock of the answer.
+    clock: Signal<ClockKind>,
+) -> impl IntoView {
+    let phase = use_derived().phase;
+    view! { <Show when=move || phase.with(Option::is_some)><Slack clock/></Show> }
+}
+
+#[component]
+fn Slack(
+    /// The clock of the answer.
+    clock: Signal<ClockKind>,
+) -> impl IntoView {
+    let app = use_app();
+    let phase = use_derived().phase;
+    let answer = app.panels.slack;
+    let asked = move || {
+        let boundary = phase.with(|it| it.as_ref().map(|it| it.boundary))?;
+        let clock = clock.get();
+        Some(SlackAsked { clock, boundary })
+    };
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
+    let state = keep_asked(asked, PanelAsked::Slack, answered);
+    let said = move || phase.with(|it| it.as_ref().map(|it| it.said.clone()));
+    let kind = Kind {
+        id: "slack-table",
+        label: "Slack of the tiles of the phase",
+        is_main: false,
+    };
+    let clear = move |_| app.change_view(|view| view.panels.phase = None);
+    view! {
+        <div data-testid="slack" data-state=state>
+            <div class="controls">
+                <output data-testid="pressed-phase">{said}</output>
+                <button type="button" data-testid="phase-clear" on:click=clear>"Clear"</button>
+            </div>
+            <DataTable kind clock list=part(answer, |it| it.tiles.clone())/>
+        </div>
+    }
+}
+
 /// The picture of the phases in view; pressing one brings it closer.
 #[component]
 fn Waterfall(
@@ -87,6 +152,10 @@ fn Waterfall(
     let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
     follow_size(host, size);
     let bars = part(app.panels.phases, |it| it.bars.clone());
+    let pressed = move |bars: &[PhaseBar]| {
+        let is_it = |it: &PhaseBar| bars.iter().position(|bar| bar.name == it.name);
+        derived.phase.with(|it| it.as_ref().and_then(is_it))
+    };
     let scene = move || {
         let (viewport, bars) = (derived.viewport.get()?, bars.get()?);
         Some(derived.hues.with(|hues| {
@@ -94,7 +163,7 @@ fn Waterfall(
                 size: size.get(),
                 viewport: &viewport,
                 bars: &bars,
-                pointed: pointed.get(),
+                pointed: pointed.get().or_else(|| pressed(&bars)),
                 hues,
                 theme: app.theme.get(),
             })
@@ -117,7 +186,7 @@ fn Waterfall(
     };
     let press = move |event| {
         if let Some(bar) = at(&event).and_then(of) {
-            jump(app, clock.get_untracked(), bar.from, bar.to);
+            go_to(app, clock.get_untracked(), &bar);
         }
     };
     let legend = move || waterfall::legend(app.theme.get().palette());

@@ -216,6 +216,9 @@ mod tests {
 
     fn bars(count: u64) -> Vec<PhaseBar> {
         let bar = |at: u64| PhaseBar {
+            name: format!("phase {at}/0"),
+            boundary: None,
+            straggler: None,
             from: at * 100,
             to: (at + 1) * 100,
             first_arrival: at * 100 + 60,

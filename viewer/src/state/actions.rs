@@ -74,6 +74,8 @@ pub(crate) struct App {
     pub(crate) others: StoredValue<Vec<(String, String)>>,
     /// Where the view has been.
     pub(crate) trail: StoredValue<Trail>,
+    /// Whether the newest view is one that was jumped to.
+    pub(super) has_jumped: StoredValue<bool>,
     /// All open profiles.
     pub(crate) tabs: Tabs,
     /// Counts how often another profile came into view: questions are asked anew.
@@ -110,6 +112,7 @@ impl App {
             place: StoredValue::default(),
             others: StoredValue::default(),
             trail: StoredValue::default(),
+            has_jumped: StoredValue::new(false),
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
             hash_asked: StoredValue::new(false),
@@ -305,7 +308,7 @@ impl App {
             Way::Forward => trail.forward(here),
         };
         if let Some(stay) = self.trail.try_update_value(step).flatten() {
-            self.change_view(|view| (view.span, view.tiles) = (stay.span, stay.tiles));
+            self.change_view(|view| view.return_to(stay));
         }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::phases::PhasesAnswer;
 use crate::engine::plot::PlotAnswer;
 use crate::engine::ports::PortsAnswer;
 use crate::engine::protocol::{RasterAnswer, Summary};
+use crate::engine::slack::SlackAnswer;
 use crate::engine::traffic::TrafficAnswer;
 
 /// A signal with the newest answer of a sort.
@@ -30,6 +31,8 @@ pub(crate) struct PanelAnswers {
     pub(crate) compare: Newest<CompareAnswer>,
     /// A chart.
     pub(crate) plot: Newest<PlotAnswer>,
+    /// The tiles of a phase.
+    pub(crate) slack: Newest<SlackAnswer>,
     /// The second profile.
     pub(crate) other: RwSignal<Beside<Summary>>,
     /// Its cells.
@@ -178,6 +181,7 @@ impl PanelAnswers {
             PanelAnswer::Ports(it) => self.ports.set(Some(Arc::new(it))),
             PanelAnswer::Compare(it) => self.compare.set(Some(Arc::new(it))),
             PanelAnswer::Plot(it) => self.plot.set(Some(Arc::new(it))),
+            PanelAnswer::Slack(it) => self.slack.set(Some(Arc::new(it))),
         }
     }
 
@@ -216,6 +220,7 @@ impl PanelAnswers {
         self.ports.set(None);
         self.compare.set(None);
         self.plot.set(None);
+        self.slack.set(None);
         self.other.set(Beside::Nothing);
         self.other_raster.set(None);
         self.package.set(Beside::Nothing);

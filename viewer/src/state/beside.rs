@@ -53,7 +53,7 @@ impl App {
     pub(crate) fn open_other_file(self, file: &File) {
         self.panels.forget_address(0);
         self.change_view(|view| {
-            view.panels.compare = None;
+            view.panels.compare_with(None);
             view.lower = Lower::Compare;
         });
         self.open_other(Source::File { name: file.name() }, file.name(), Some(file));

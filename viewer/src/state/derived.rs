@@ -6,7 +6,8 @@ use leptos::prelude::*;
 
 use super::actions::App;
 use super::rows;
-use super::view::{Grouping, Rows, Selection, Span, TileIds, ViewState};
+use super::view::{Grouping, Lower, Rows, Selection, Span, TileIds, ViewState};
+use crate::engine::phases::PhaseBar;
 use crate::engine::protocol::{RowsAnswer, Summary, TableAsked};
 use crate::theme::KernelHues;
 use crate::timeline::colour::Ink;
@@ -21,6 +22,8 @@ pub(crate) struct Derived {
     pub(crate) plot: Memo<Option<Viewport>>,
     /// The groups that rows stand for; `None` where they are tiles.
     pub(crate) groups: Memo<Option<Arc<RowsAnswer>>>,
+    /// The phase that was pressed, while phases are shown.
+    pub(crate) phase: Memo<Option<PhaseBar>>,
     /// What is selected, as a viewport that it would fill.
     pub(crate) selected: Memo<Option<Viewport>>,
     /// A hue for each kernel.
@@ -49,6 +52,7 @@ impl Derived {
                 app.view.with(|view| selected(view, summary))
             })
         });
+        let phase = Memo::new(move |_| pressed_phase(app));
         let hues = Memo::new(move |_| {
             let names = app
                 .load
@@ -91,6 +95,7 @@ impl Derived {
             viewport,
             plot,
             groups,
+            phase,
             selected,
             hues,
             ink,
@@ -103,6 +108,18 @@ impl Derived {
 /// The memos, from any component.
 pub(crate) fn use_derived() -> Derived {
     expect_context::<Derived>()
+}
+
+/// The phase whose name the view holds.
+fn pressed_phase(app: App) -> Option<PhaseBar> {
+    let name = app.view.with(|view| {
+        let name = view.panels.phase.clone();
+        name.filter(|_| view.lower == Lower::Phases)
+    })?;
+    app.panels.phases.with(|answer| {
+        let mut bars = answer.as_ref()?.bars.iter();
+        bars.find(|bar| bar.name == name).cloned()
+    })
 }
 
 /// What `view` shows of a profile.
@@ -172,6 +189,21 @@ pub(crate) fn select(view: &mut ViewState, part: &Viewport, summary: &Summary) {
     });
 }
 
+/// Moves the tiles in view to where `tile` is one of them, unless it is already.
+pub(crate) fn reveal(view: &mut ViewState, tile: u32, summary: &Summary) {
+    let (Some(at), shown) = (summary.tiles.positions(tile, tile), viewport(view, summary)) else {
+        return;
+    };
+    if shown.tiles.contains(&at.start) || view.rows != Rows::Tile {
+        return;
+    }
+    let count = shown.tiles.end - shown.tiles.start;
+    let start = at.start.saturating_sub(count / 2);
+    let span = view.span;
+    place(view, &shown.with_tiles(&(start..start + count)), summary);
+    view.span = span;
+}
+
 /// Writes a viewport into the view: what is whole is left out. Groups are always all in view.
 pub(crate) fn place(view: &mut ViewState, viewport: &Viewport, summary: &Summary) {
     let whole = Span {
@@ -237,6 +269,33 @@ mod tests {
             "selecting does not move"
         );
         assert_eq!(selected(&ViewState::default(), &summary), None);
+    }
+
+    #[test]
+    fn a_tile_is_brought_among_those_in_view() {
+        let summary = summary();
+        let mut view = ViewState {
+            tiles: Some(TileIds {
+                first: 20,
+                last: 58,
+            }),
+            ..ViewState::default()
+        };
+        let before = view.clone();
+        reveal(&mut view, 40, &summary);
+        reveal(&mut view, 41, &summary);
+        assert_eq!(view, before, "one is in view, the other in no profile");
+        reveal(&mut view, 160, &summary);
+        let around = TileIds {
+            first: 140,
+            last: 178,
+        };
+        assert_eq!((view.tiles, view.span), (Some(around), None));
+        reveal(&mut view, 0, &summary);
+        assert_eq!(view.tiles.map(|it| it.first), Some(0));
+        let mut all = ViewState::default();
+        reveal(&mut all, 160, &summary);
+        assert_eq!(all, ViewState::default());
     }
 
     #[test]

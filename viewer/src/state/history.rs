@@ -1,7 +1,7 @@
 //! The address of the page follows the view, and the view follows back and forward.
 //!
-//! Selections push an entry; moving the view replaces it after a rest, so that zooming does not
-//! fill the history.
+//! Selections and jumps push an entry; moving the view replaces it after a rest, so that zooming
+//! does not fill the history.
 
 use gloo_events::EventListener;
 use gloo_timers::callback::Timeout;
@@ -27,6 +27,21 @@ pub(crate) fn follow(app: App) {
     write_on_change(app);
     let on_move = EventListener::new(&window(), "popstate", move |_| restore(app));
     on_move.forget();
+}
+
+impl App {
+    /// Jumps to another part: a step of its own on the way back, of the view and of the browser.
+    /// Gives whether that moved the view.
+    pub(crate) fn jump_view(self, change: impl FnOnce(&mut ViewState)) -> bool {
+        let before = self.view.with_untracked(ViewState::stay);
+        self.change_view(change);
+        let has_moved = self.view.with_untracked(ViewState::stay) != before;
+        if has_moved {
+            self.trail.update_value(|trail| trail.jump(before));
+            self.has_jumped.set_value(true);
+        }
+        has_moved
+    }
 }
 
 /// Back and forward: the view at once, another profile where the address names one.
@@ -66,12 +81,16 @@ struct Written {
 
 fn write_on_change(app: App) {
     let written: StoredValue<Option<Written>> = StoredValue::new(None);
+    // The link that the rest of the view would have been written to.
+    let unwritten: StoredValue<Option<String>> = StoredValue::new(None);
     let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
     Effect::new(move |_| {
         let view = app.view.get();
         let link = link(app, &view);
         // Dropping a timeout cancels it.
         pending.set_value(None);
+        let has_jumped = app.has_jumped.try_update_value(std::mem::take);
+        let left = unwritten.try_update_value(Option::take).flatten();
         if app.load.with(|load| !load.is_open()) {
             written.set_value(None);
             return;
@@ -79,14 +98,18 @@ fn write_on_change(app: App) {
         let previous = written.get_value();
         let is_selection = previous
             .as_ref()
-            .is_some_and(|it| !it.view.differs_only_in_place(&view));
+            .is_some_and(|it| has_jumped == Some(true) || !it.view.differs_only_in_place(&view));
         let is_elsewhere = browser::without_fragment(&link).is_some_and(|place| {
             browser::without_fragment(&browser::current_link()) != Some(place)
         });
+        let waiting = link.clone();
         let write = move || {
             if browser::current_link() == link {
                 // Back or forward brought the view here.
             } else if is_selection || is_elsewhere {
+                if let Some(left) = left.filter(|_| !is_elsewhere) {
+                    browser::replace(&left);
+                }
                 browser::push(&link);
             } else {
                 browser::replace(&link);
@@ -96,7 +119,11 @@ fn write_on_change(app: App) {
         if is_selection || previous.is_none() {
             write();
         } else {
-            pending.set_value(Some(Timeout::new(REST, write)));
+            unwritten.set_value(Some(waiting));
+            pending.set_value(Some(Timeout::new(REST, move || {
+                unwritten.set_value(None);
+                write();
+            })));
         }
     });
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 pub(crate) use super::chip_choice::Over;
-use super::url::{decoded, encoded};
+use super::url::{decoded, encoded, range};
 use super::view::Sort;
 
 /// What a row of the comparison stands for.
@@ -114,8 +114,13 @@ impl Plot {
     }
 }
 
+/// A cycle of the open profile, and the one of the other profile that lies below it.
+pub(crate) type Aligned = (u64, u64);
+
 /// What a link says of a table with every figure.
 const ALL_FIGURES: &str = "all";
+/// What a link says of profiles that are compared all the same.
+const FORCED: &str = "1";
 
 /// What a link restores of the panels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,6 +135,12 @@ pub(crate) struct PanelState {
     pub(crate) pairs: Pairs,
     /// Address of the profile to compare with, as the page's own addresses are written.
     pub(crate) compare: Option<String>,
+    /// Cycles of both profiles that lie over each other; `None` is the same ones.
+    pub(crate) aligned: Option<Aligned>,
+    /// Whether profiles that are unlike are compared all the same.
+    pub(crate) force: bool,
+    /// Name of the phase whose straggler is marked.
+    pub(crate) phase: Option<String>,
     /// Address of the package whose memory is shown.
     pub(crate) package: Option<String>,
     /// Physical tile whose memory is shown.
@@ -141,6 +152,14 @@ pub(crate) struct PanelState {
 }
 
 impl PanelState {
+    /// Compares with another profile, given by its address where it has one: what was said of the
+    /// one before goes.
+    pub(crate) fn compare_with(&mut self, address: Option<String>) {
+        self.compare = address;
+        self.aligned = None;
+        self.force = false;
+    }
+
     /// Takes a pair of a link into the state; `false` where the key is none of its own.
     pub(crate) fn read_key(&mut self, key: &str, value: &str) -> bool {
         let text = || Some(decoded(value)).filter(|it| !it.is_empty());
@@ -150,6 +169,9 @@ impl PanelState {
             "plot" => self.plot = Plot::from_name(value).unwrap_or_default(),
             "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
             "compare" => self.compare = text(),
+            "align" => self.aligned = range(value),
+            "force" => self.force = value == FORCED,
+            "phase" => self.phase = text(),
             "package" => self.package = text(),
             "tile" => self.tile = value.parse().ok(),
             "key" => self.key = decoded(value),
@@ -176,6 +198,15 @@ impl PanelState {
         }
         if let Some(compare) = &self.compare {
             pairs.push(("compare", encoded(compare)));
+        }
+        if let Some((here, there)) = self.aligned {
+            pairs.push(("align", format!("{here}-{there}")));
+        }
+        if self.force {
+            pairs.push(("force", FORCED.to_owned()));
+        }
+        if let Some(phase) = &self.phase {
+            pairs.push(("phase", encoded(phase)));
         }
         if let Some(package) = &self.package {
             pairs.push(("package", encoded(package)));
@@ -205,6 +236,9 @@ mod tests {
             plot: Plot::Roofline,
             pairs: Pairs::Phase,
             compare: Some("/a/b c&d".to_owned()),
+            aligned: Some((70, 95)),
+            force: true,
+            phase: Some("exchange phase 3/0".to_owned()),
             package: Some("https://host/x.ipuexe?y=1".to_owned()),
             tile: Some(7),
             key: "role of it".to_owned(),

@@ -1,5 +1,7 @@
 //! Where the view has been: zooming back, and forward again. Pure.
 
+use analytics::clock::ClockKind;
+
 use super::view::{Span, TileIds};
 
 /// Milliseconds of rest after which another move is another step.
@@ -10,6 +12,8 @@ const KEPT: usize = 100;
 /// The part in view; `None` is all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stay {
+    /// The clock that the cycles are on.
+    pub(crate) clock: ClockKind,
     /// Cycles.
     pub(crate) span: Option<Span>,
     /// Tiles.
@@ -48,6 +52,13 @@ impl Trail {
         self.moved = Some(now);
     }
 
+    /// The view jumps away from `from`: a step of its own, however soon after another.
+    pub(crate) fn jump(&mut self, from: Stay) {
+        self.moved = None;
+        self.leave(from, 0.0);
+        self.moved = None;
+    }
+
     /// The step before the one that `here` belongs to.
     pub(crate) fn back(&mut self, here: Stay) -> Option<Stay> {
         let before = self.back.pop()?;
@@ -72,7 +83,7 @@ mod tests {
     fn stay(from: u64) -> Stay {
         Stay {
             span: Some(Span { from, to: from + 9 }),
-            tiles: None,
+            ..Stay::default()
         }
     }
 
@@ -92,6 +103,17 @@ mod tests {
         assert_eq!(trail.forward(Stay::default()), Some(stay(2)));
         assert_eq!(trail.forward(stay(2)), Some(stay(3)));
         assert_eq!(trail.forward(stay(3)), None);
+    }
+
+    #[test]
+    fn a_jump_is_a_step_however_soon() {
+        let mut trail = Trail::default();
+        trail.leave(Stay::default(), 0.0);
+        trail.jump(stay(1));
+        trail.leave(stay(2), 20.0);
+        assert_eq!(trail.back(stay(3)), Some(stay(2)));
+        assert_eq!(trail.back(stay(2)), Some(stay(1)));
+        assert_eq!(trail.back(stay(1)), Some(Stay::default()));
     }
 
     #[test]

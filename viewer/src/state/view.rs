@@ -409,6 +409,7 @@ impl ViewState {
             self.clock = clock;
             self.span = None;
             self.selection = None;
+            self.panels.aligned = None;
         }
     }
 
@@ -426,9 +427,16 @@ impl ViewState {
     /// The part in view.
     pub(crate) fn stay(&self) -> Stay {
         Stay {
+            clock: self.clock,
             span: self.span,
             tiles: self.tiles,
         }
+    }
+
+    /// Shows a part that was in view.
+    pub(crate) fn return_to(&mut self, stay: Stay) {
+        self.set_clock(stay.clock);
+        (self.span, self.tiles) = (stay.span, stay.tiles);
     }
 
     /// Whether only the place in view or the typed text differs: such changes replace the entry in

@@ -10,8 +10,10 @@ use leptos::prelude::*;
 
 use super::canvas::device;
 use super::colour::Ink;
+use super::cursor;
 use super::frames;
 use super::labels::Named;
+use super::late::{self, Late};
 use super::layout::{self, Marks, Picture, PlotView, Size};
 use super::pace::{self, Step};
 use super::pointer::Pointer;
@@ -27,7 +29,7 @@ use crate::panels::toolbar::ViewControls;
 use crate::panels::tooltip::Tooltip;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{Derived, use_derived};
-use crate::state::view::{Colouring, Rows};
+use crate::state::view::{Colouring, Rows, Span};
 use crate::timeline::strip::Strip;
 
 /// The whole device over time.
@@ -82,7 +84,7 @@ pub(crate) fn Timeline() -> impl IntoView {
                 on:pointermove=move |event| frames::measured(|| pointer.moved(&event))
                 on:pointerdown=move |event| pointer.pressed(&event)
                 on:pointerup=move |event| pointer.released(&event)
-                on:pointercancel=move |_| pointer.left()
+                on:pointercancel=move |event| pointer.cancelled(&event)
                 on:pointerleave=move |_| pointer.left()
                 on:wheel=move |event| frames::measured(|| pointer.turned(&event))>
                 <canvas node_ref=base data-testid="timeline-base"></canvas>
@@ -327,14 +329,45 @@ fn overlay_scene(
     let palette = app.theme.get().palette();
     let viewport = derived.plot.get()?;
     let selected = derived.selected.get();
-    let mut scene = layout::overlay(size, &viewport, selected.as_ref(), marks.get(), palette);
-    if marks.with(|marks| marks.pointer.is_none())
+    let (plot, marks) = (layout::plot_rect(size), marks.get());
+    let clock_hz = app.load.with(|load| load.summary().map(|it| it.clock_hz))?;
+    let selected = selected.as_ref();
+    let mut scene = layout::overlay(size, &viewport, selected, marks, clock_hz, palette);
+    if let Some(late) = late(app, derived) {
+        late::mark(&mut scene, plot, &viewport, &late, palette);
+    }
+    if marks.pointer.is_none()
         && let Some(cycle) = app.cursor.get()
     {
-        let plot = layout::plot_rect(size);
-        layout::cycle_line(&mut scene, plot, &viewport, cycle, palette);
+        let at = cursor::At { cycle, clock_hz };
+        cursor::line(&mut scene, plot, &viewport, at, palette);
     }
     Some(scene)
+}
+
+/// The straggler of the pressed phase; `None` where rows are no tiles, or cycles are on a clock
+/// without a common origin.
+fn late(app: App, derived: Derived) -> Option<Late> {
+    let bar = derived.phase.get()?;
+    let tile = bar.straggler?;
+    let clock = app
+        .panels
+        .phases
+        .with(|it| it.as_ref().map(|it| it.clock))?;
+    let is_shown = app
+        .view
+        .with(|view| view.rows == Rows::Tile && view.clock == clock);
+    let row = app
+        .load
+        .with(|load| load.summary()?.tiles.positions(tile, tile));
+    row.filter(|_| is_shown).map(|row| Late {
+        row,
+        span: Span {
+            from: bar.from,
+            to: bar.to,
+        },
+        name: format!("tile {tile} comes last"),
+    })
 }
 
 fn rows_name(derived: Derived) -> &'static str {

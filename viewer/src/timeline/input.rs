@@ -1,4 +1,4 @@
-//! Keys, wheel and drags → [`Move`]s of the viewport. Pure.
+//! Keys, wheel, drags and pinches → [`Move`]s of the viewport. Pure.
 //!
 //! A plain wheel is left to the page, which scrolls; with Ctrl or Shift it zooms time at the
 //! pointer, with Alt it zooms tiles. W A S D are physical keys, whatever the layout of the
@@ -15,6 +15,8 @@ const STEP: f64 = 1.35;
 const PAN: f64 = 0.12;
 /// Wheel pixels that zoom by a factor of *e*.
 const WHEEL: f64 = 400.0;
+/// Fingers are never closer than this, in CSS pixels: else a pinch would zoom without bounds.
+const FINGERS: f64 = 24.0;
 /// A drag shorter than this is a click, in CSS pixels.
 const CLICK: f64 = 5.0;
 /// A selection higher than this zooms tiles as well, in CSS pixels.
@@ -51,12 +53,23 @@ pub(crate) enum KeyAction {
     Go(Move),
     /// Undoes a move of the viewport, or does it again.
     Retrace(Way),
+    /// Sets an end of the selection.
+    Select(End),
     /// Opens or closes the help.
     Help,
     /// Goes to the field that finds rows of the table.
     Find,
     /// Closes the help, else clears the focus.
     Escape,
+}
+
+/// An end of the selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Its first cycle.
+    First,
+    /// Its last cycle.
+    Last,
 }
 
 /// A key with what is held beside it.
@@ -81,6 +94,8 @@ pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
         ("KeyD" | "ArrowRight", _) => Move::PanTime(PAN),
         ("ArrowUp", true) => Move::PanTiles(-PAN),
         ("ArrowDown", true) => Move::PanTiles(PAN),
+        ("BracketLeft", _) => return Some(KeyAction::Select(End::First)),
+        ("BracketRight", _) => return Some(KeyAction::Select(End::Last)),
         ("KeyZ", false) => return Some(KeyAction::Retrace(Way::Back)),
         ("KeyZ", true) => return Some(KeyAction::Retrace(Way::Forward)),
         _ => match key.key {
@@ -94,6 +109,32 @@ pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
         },
     };
     Some(KeyAction::Go(go))
+}
+
+/// The selection once `end` is at `cycle`, or without a cycle at the edge of the view. The other
+/// end stays where it was; where the two would cross, or there is no selection, it is at the other
+/// edge of the view.
+pub(crate) fn selected(
+    viewport: &Viewport,
+    before: Option<&Viewport>,
+    end: End,
+    cycle: Option<u64>,
+) -> Viewport {
+    let (view, before) = (viewport.span, before.filter(|it| it.run == viewport.run));
+    let old = before.map_or(view, |it| it.span);
+    let span = match end {
+        End::First => {
+            let from = cycle.unwrap_or(view.from);
+            let to = if old.to > from { old.to } else { view.to };
+            Span { from, to }
+        }
+        End::Last => {
+            let to = cycle.map_or(view.to, |it| it.saturating_add(1));
+            let from = if old.from < to { old.from } else { view.from };
+            Span { from, to }
+        }
+    };
+    before.unwrap_or(viewport).with_span(span)
 }
 
 /// A turn of the wheel in pixels, with what is held beside it.
@@ -277,6 +318,62 @@ impl Drag {
     }
 }
 
+/// A finger on the plot: the browser's number of it, and where it is in CSS pixels.
+type Finger = (i32, (f64, f64));
+
+/// Fingers on the plot. Two of them pinch: what lies between them in time stays between them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Touch {
+    fingers: [Option<Finger>; 2],
+    /// What was in view when the second one came, and how far apart they were around which place.
+    begun: Option<(Viewport, f64, f64)>,
+}
+
+impl Touch {
+    /// A finger goes down; a third one is left alone.
+    pub(crate) fn down(&mut self, finger: Finger, viewport: &Viewport) {
+        self.up(finger.0);
+        if let Some(free) = self.fingers.iter_mut().find(|it| it.is_none()) {
+            *free = Some(finger);
+            self.begun = self.pair().map(|(apart, x)| (viewport.clone(), apart, x));
+        }
+    }
+
+    /// A finger moves; what is in view then, where two of them pinch.
+    pub(crate) fn moved(&mut self, finger: Finger, plot: Rect) -> Option<Viewport> {
+        let mut known = self.fingers.iter_mut().flatten();
+        *known.find(|it| it.0 == finger.0)? = finger;
+        let ((now, x), (viewport, apart, from)) = (self.pair()?, self.begun.as_ref()?);
+        let at = |x: f64| ((x - plot.x) / plot.width).clamp(0.0, 1.0);
+        let zoomed = viewport.zoom_time(at(*from), apart / now);
+        Some(zoomed.pan_time(at(*from) - at(x)))
+    }
+
+    /// A finger is gone.
+    pub(crate) fn up(&mut self, number: i32) {
+        for finger in &mut self.fingers {
+            if finger.take_if(|it| it.0 == number).is_some() {
+                self.begun = None;
+            }
+        }
+    }
+
+    /// Whether two fingers are down.
+    pub(crate) fn is_pinching(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    /// How far apart two fingers are, and the place between them from the left.
+    fn pair(&self) -> Option<(f64, f64)> {
+        let [Some((_, a)), Some((_, b))] = self.fingers else {
+            return None;
+        };
+        let (x, y) = (a.0 - b.0, a.1 - b.1);
+        let apart = (x * x + y * y).sqrt().max(FINGERS);
+        Some((apart, f64::midpoint(a.0, b.0)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +408,77 @@ mod tests {
         );
         assert_eq!(pressed("Slash", "?", true), Some(KeyAction::Help));
         assert_eq!(pressed("KeyQ", "q", false), None);
+    }
+
+    #[test]
+    fn brackets_set_the_ends_of_the_selection() {
+        assert_eq!(
+            pressed("BracketLeft", "[", false),
+            Some(KeyAction::Select(End::First))
+        );
+        let view = whole().with_span(Span {
+            from: 1_000,
+            to: 9_000,
+        });
+        let mut selection = None;
+        let mut press = |end, cycle| {
+            let part = selected(&view, selection.as_ref(), end, cycle);
+            let span = (part.span.from, part.span.to);
+            selection = Some(part);
+            span
+        };
+        assert_eq!(press(End::First, Some(2_000)), (2_000, 9_000));
+        assert_eq!(press(End::Last, Some(3_000)), (2_000, 3_001));
+        assert_eq!(
+            press(End::First, None),
+            (1_000, 3_001),
+            "the edge of the view"
+        );
+        assert_eq!(press(End::Last, None), (1_000, 9_000));
+        assert_eq!(press(End::Last, Some(4_000)), (1_000, 4_001));
+        assert_eq!(press(End::First, Some(5_000)), (5_000, 9_000), "they cross");
+        assert_eq!(press(End::Last, Some(1_999)), (1_000, 2_000), "they cross");
+    }
+
+    #[test]
+    fn a_selection_keeps_its_tiles_and_takes_those_in_view_at_first() {
+        let view = whole().with_tiles(&(100..200));
+        let first = selected(&view, None, End::Last, Some(500_000));
+        assert_eq!(first.tiles, 100..200);
+        let elsewhere = whole().with_tiles(&(900..950));
+        let then = selected(&elsewhere, Some(&first), End::First, Some(10));
+        assert_eq!((then.tiles, then.span.to), (100..200, 500_001));
+    }
+
+    #[test]
+    fn two_fingers_zoom_time_between_them() {
+        let mut touch = Touch::default();
+        touch.down((7, (400.0, 100.0)), &whole());
+        assert_eq!(touch.moved((7, (410.0, 100.0)), PLOT), None, "one finger");
+        touch.down((9, (610.0, 100.0)), &whole());
+        assert!(touch.is_pinching());
+        touch.moved((7, (310.0, 100.0)), PLOT);
+        let closer = touch.moved((9, (710.0, 100.0)), PLOT).expect("it pinches");
+        assert_eq!(closer.span.len(), 500_000, "twice as far apart");
+        assert_eq!(closer.tiles, 0..1_472);
+        // What lay in the middle of the fingers still does.
+        assert_eq!(closer.cycle_at(0.51), 510_000);
+        let moved = touch.moved((9, (910.0, 100.0)), PLOT).expect("it pinches");
+        assert_eq!(moved.cycle_at(0.61), 510_000, "and goes with them");
+        touch.up(7);
+        assert!(!touch.is_pinching());
+        assert_eq!(touch.moved((9, (0.0, 0.0)), PLOT), None);
+    }
+
+    #[test]
+    fn fingers_that_meet_do_not_zoom_without_bounds() {
+        let mut touch = Touch::default();
+        touch.down((1, (500.0, 100.0)), &whole());
+        touch.down((2, (500.0, 100.0)), &whole());
+        touch.down((3, (0.0, 0.0)), &whole());
+        let closer = touch.moved((2, (548.0, 100.0)), PLOT).expect("it pinches");
+        assert_eq!(closer.span.len(), 500_000);
+        assert_eq!(touch.moved((3, (9.0, 9.0)), PLOT), None, "a third one");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use analytics::text;
 use analytics::units::Cycles;
 
 use super::axis;
+use super::cursor;
 use super::labels::{Named, labels};
 use super::scene::{Anchor, Bitmap, Rect, Scene, Shape};
 use super::viewport::Viewport;
@@ -280,13 +281,14 @@ pub(crate) struct Marks {
     pub(crate) selection: Option<Rect>,
 }
 
-/// The overlay: what is selected, cross-hair, the cycle under the pointer, and the rectangle being
-/// drawn.
+/// The overlay: what is selected, cross-hair, the cycle and time under the pointer, and the
+/// rectangle being drawn. `clock_hz` is 0 where the clock rate is unknown.
 pub(crate) fn overlay(
     size: Size,
     viewport: &Viewport,
     selected: Option<&Viewport>,
     marks: Marks,
+    clock_hz: u64,
     palette: &Palette,
 ) -> Scene {
     let mut scene = Scene::default();
@@ -328,20 +330,9 @@ pub(crate) fn overlay(
         },
         line,
     );
-    let label = text::count(viewport.cycle_at((x - plot.x) / plot.width));
-    let width = f64::from(u32::try_from(label.chars().count()).unwrap_or(0)) * 7.0 + 10.0;
-    let left = (x - width / 2.0).clamp(plot.x, (plot.x + plot.width - width).max(plot.x));
-    scene.fill(
-        Rect {
-            x: left,
-            y: 0.0,
-            width,
-            height: 16.0,
-        },
-        palette.accent,
-    );
-    let at = (left + width / 2.0, 8.0);
-    scene.text(at, Anchor::Middle, &label, palette.panel);
+    let cycle = viewport.cycle_at((x - plot.x) / plot.width);
+    let at = cursor::At { cycle, clock_hz };
+    cursor::plate(&mut scene, plot, x, at, palette);
     scene
 }
 
@@ -361,26 +352,6 @@ fn selected_rect(viewport: &Viewport, part: &Viewport, plot: Rect) -> Option<Rec
         width: (right - left).max(1.0),
         height: (bottom - top).max(1.0),
     })
-}
-
-/// A line at a cycle, where it is in view.
-pub(crate) fn cycle_line(
-    scene: &mut Scene,
-    plot: Rect,
-    viewport: &Viewport,
-    cycle: u64,
-    palette: &Palette,
-) {
-    if !(viewport.span.from..viewport.span.to).contains(&cycle) {
-        return;
-    }
-    let x = plot.x + viewport.fraction_of_cycle(cycle) * plot.width;
-    let line = Rect {
-        x: x.floor(),
-        width: 1.0,
-        ..plot
-    };
-    scene.fill(line, palette.accent.with_alpha(150));
 }
 
 /// The strip over the whole run with the view marked.
@@ -439,7 +410,7 @@ pub(crate) fn strip_rect(size: Size) -> Rect {
     }
 }
 
-fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
+pub(super) fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
     let Rect {
         x,
         y,
@@ -634,15 +605,16 @@ mod tests {
             pointer: Some((244.0, 84.0)),
             selection: None,
         };
-        let scene = overlay(SIZE, &viewport, None, marks, Theme::Dark.palette());
+        let palette = Theme::Dark.palette();
+        let scene = overlay(SIZE, &viewport, None, marks, 1_000_000_000, palette);
         drawn(
             &scene,
             &expect![[r#"
                 clear
                 fill 244.0,46.0 1.0x100.0 #6cb6ff96
                 fill 44.0,84.0 400.0x1.0 #6cb6ff96
-                fill 228.5,0.0 31.0x16.0 #6cb6ffff
-                text 244.0,8.0 Middle #1b2128ff "500"
+                fill 186.0,0.0 116.0x16.0 #6cb6ffff
+                text 244.0,8.0 Middle #1b2128ff "500 · 0.500 µs"
             "#]],
         );
     }
@@ -654,7 +626,7 @@ mod tests {
             pointer: Some((3.0, 84.0)),
             selection: None,
         };
-        let scene = overlay(SIZE, &viewport, None, marks, Theme::Dark.palette());
+        let scene = overlay(SIZE, &viewport, None, marks, 0, Theme::Dark.palette());
         assert!(scene.shapes.is_empty());
     }
 

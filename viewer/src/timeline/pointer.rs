@@ -3,9 +3,9 @@
 use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
-use web_sys::{Element, HtmlElement, KeyboardEvent, PointerEvent, WheelEvent};
+use web_sys::{Element, KeyboardEvent, PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, Grip, Key, KeyAction, Move, Released, Wheel};
+use super::input::{self, At, Drag, End, Grip, Key, KeyAction, Move, Released, Touch, Wheel};
 use super::layout::{self, Marks, Size};
 use super::viewport::Viewport;
 use super::{canvas, frames};
@@ -15,6 +15,8 @@ use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
 
+/// What scrolls by itself when it, or something in it, has the focus.
+const SCROLLING: &str = ".scroll, .chart, .help, pre";
 /// CSS pixels of one line, for wheels that count in lines.
 const LINE: f64 = 16.0;
 
@@ -26,6 +28,7 @@ pub(crate) struct Pointer {
     size: RwSignal<Size>,
     marks: RwSignal<Marks>,
     drag: StoredValue<Option<Drag>>,
+    touch: StoredValue<Touch>,
 }
 
 impl Pointer {
@@ -41,6 +44,7 @@ impl Pointer {
             size,
             marks,
             drag: StoredValue::new(None),
+            touch: StoredValue::default(),
         }
     }
 
@@ -48,6 +52,13 @@ impl Pointer {
     pub(crate) fn moved(self, event: &PointerEvent) {
         let at = place(event);
         let plot = layout::plot_rect(self.size.get_untracked());
+        if is_finger(event) {
+            let finger = (event.pointer_id(), at);
+            let pinched = self.touch.try_update_value(|it| it.moved(finger, plot));
+            if let Some(viewport) = pinched.flatten() {
+                return show(self.app, &viewport);
+            }
+        }
         let dragged = self.drag.try_update_value(|drag| {
             drag.as_mut()
                 .map(|drag| (drag.moved_to(at, plot), drag.selection(plot)))
@@ -125,6 +136,9 @@ impl Pointer {
             // The drag goes on outside of the plot; without capture it would just end there.
             let _ = element.set_pointer_capture(event.pointer_id());
         }
+        if is_finger(event) && self.touched((event.pointer_id(), at), &viewport) {
+            return;
+        }
         let plot = layout::plot_rect(self.size.get_untracked());
         let mode = input::drag_mode(Grip {
             on_ruler: at.1 < plot.y,
@@ -134,8 +148,30 @@ impl Pointer {
         self.drag.set_value(Some(Drag::start(at, viewport, mode)));
     }
 
+    /// A finger goes down; whether it is the second one, which ends what the first one began.
+    fn touched(self, finger: (i32, (f64, f64)), viewport: &Viewport) -> bool {
+        let is_pinch = self.touch.try_update_value(|touch| {
+            touch.down(finger, viewport);
+            touch.is_pinching()
+        });
+        if is_pinch != Some(true) {
+            return false;
+        }
+        self.drag.set_value(None);
+        self.marks.set(Marks::default());
+        self.app.clear_hit();
+        true
+    }
+
+    /// The browser takes the pointer for something else.
+    pub(crate) fn cancelled(self, event: &PointerEvent) {
+        self.touch.update_value(|it| it.up(event.pointer_id()));
+        self.left();
+    }
+
     /// The button comes up: a click focuses the kernel under the pointer.
     pub(crate) fn released(self, event: &PointerEvent) {
+        self.touch.update_value(|it| it.up(event.pointer_id()));
         let Some(drag) = self.drag.try_update_value(Option::take).flatten() else {
             return;
         };
@@ -216,6 +252,9 @@ impl Pointer {
         let pointer = self.marks.with_untracked(|marks| marks.pointer);
         let at = pointer.map_or(At { x: 0.5, y: 0.5 }, |at| self.fractions(at));
         let (code, key) = (event.code(), event.key());
+        if code.starts_with("Arrow") && scrolls(event) {
+            return;
+        }
         let key = Key {
             code: &code,
             key: &key,
@@ -225,12 +264,27 @@ impl Pointer {
             None => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Retrace(way)) => self.app.retrace(way),
+            Some(KeyAction::Select(end)) => self.select(end, pointer),
             Some(KeyAction::Help) => self.app.help.update(|help| *help = !*help),
             Some(KeyAction::Find) => browser::focus("[data-testid=find]"),
             Some(KeyAction::Escape) if self.app.help.get_untracked() => self.app.help.set(false),
             Some(KeyAction::Escape) => self.app.change_view(|view| view.kernel = None),
         }
         event.prevent_default();
+    }
+
+    /// Sets an end of the selection at the pointer, else at the edge of the view.
+    fn select(self, end: End, pointer: Option<(f64, f64)>) {
+        let summary = self.app.load.with_untracked(|load| load.summary().cloned());
+        let viewport = self.derived.plot.get_untracked();
+        if let Some((summary, viewport)) = summary.zip(viewport) {
+            let size = self.size.get_untracked();
+            let cycle = pointer.and_then(|at| cycle_at(size, &viewport, at));
+            let before = self.derived.selected.get_untracked();
+            let part = input::selected(&viewport, before.as_ref(), end, cycle);
+            self.app
+                .change_view(|view| derived::select(view, &part, &summary));
+        }
     }
 }
 
@@ -272,8 +326,20 @@ pub(crate) fn current_element(event: &web_sys::Event) -> Option<Element> {
 }
 
 fn is_field(event: &KeyboardEvent) -> bool {
-    let target = event
-        .target()
-        .and_then(|it| it.dyn_into::<HtmlElement>().ok());
-    target.is_some_and(|it| matches!(it.tag_name().as_str(), "INPUT" | "SELECT" | "TEXTAREA"))
+    let name = target(event).map(|it| it.tag_name());
+    name.is_some_and(|it| matches!(it.as_str(), "INPUT" | "SELECT" | "TEXTAREA"))
+}
+
+/// Whether the focus is on something that arrow keys scroll.
+fn scrolls(event: &KeyboardEvent) -> bool {
+    let around = target(event).and_then(|it| it.closest(SCROLLING).ok().flatten());
+    around.is_some()
+}
+
+fn target(event: &KeyboardEvent) -> Option<Element> {
+    event.target()?.dyn_into().ok()
+}
+
+fn is_finger(event: &PointerEvent) -> bool {
+    event.pointer_type() == "touch"
 }
