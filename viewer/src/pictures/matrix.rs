@@ -45,6 +45,22 @@ pub(crate) fn bitmap(matrix: &MatrixAnswer, palette: &Palette, id: u64) -> Bitma
     }
 }
 
+/// Row and column of the fullest cell, and how many cells have a byte.
+pub(crate) fn fullest(matrix: &MatrixAnswer) -> Option<((u32, u32), u32)> {
+    let mut most = (0, (0, 0));
+    let mut count = 0;
+    for row in 0..matrix.cells {
+        for column in 0..matrix.cells {
+            let bytes = bytes_of(matrix, row, column);
+            count += u32::from(bytes > 0);
+            if bytes > most.0 {
+                most = (bytes, (row, column));
+            }
+        }
+    }
+    (count > 0).then_some((most.1, count))
+}
+
 /// The square of cells.
 fn square(size: Size) -> Rect {
     let side = (size.width - GUTTER).min(size.height - RULER).max(1.0);
@@ -127,6 +143,12 @@ mod tests {
             pixel(1)[1] < pixel(2)[1] && pixel(2)[1] < pixel(3)[1],
             "greener"
         );
+    }
+
+    #[test]
+    fn the_fullest_cell_is_found_and_cells_with_bytes_are_counted() {
+        assert_eq!(fullest(&matrix()), Some(((1, 1), 3)));
+        assert_eq!(fullest(&MatrixAnswer::default()), None);
     }
 
     #[test]
