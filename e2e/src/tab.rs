@@ -271,6 +271,29 @@ impl Tab {
         }
     }
 
+    /// Presses and releases Tab: the focus goes on.
+    pub async fn press_tab(&self) {
+        self.press_code("Tab", 9, None).await;
+    }
+
+    /// Presses and releases Enter on what has the focus.
+    pub async fn press_enter(&self) {
+        self.press_code("Enter", 13, Some("\r")).await;
+    }
+
+    /// A key that does what browsers do by themselves; they know it by its number.
+    async fn press_code(&self, name: &str, number: i64, text: Option<&str>) {
+        for kind in [DispatchKeyEventType::KeyDown, DispatchKeyEventType::KeyUp] {
+            let is_down = kind == DispatchKeyEventType::KeyDown;
+            let mut event = DispatchKeyEventParams::new(kind);
+            event.code = Some(name.to_owned());
+            event.key = Some(name.to_owned());
+            event.windows_virtual_key_code = Some(number);
+            event.text = text.filter(|_| is_down).map(str::to_owned);
+            self.call(event).await;
+        }
+    }
+
     /// Drops files on the middle of the page.
     pub async fn drop_files(&self, files: &[&Path]) {
         let (width, height): (f64, f64) = self.eval("[innerWidth, innerHeight]").await;

@@ -1,7 +1,9 @@
 //! Colours of both themes: surfaces of the canvas, kinds, and a hue for each kernel.
 //!
-//! Kinds and kernels differ in lightness as well as in hue, so that they stay apart for people who
-//! see fewer hues. Idle is the background.
+//! Kinds and the twelve kernel hues were searched for together, so that each pair of them, and each
+//! of them beside the backgrounds, stays apart for people who lack any one kind of cone: the tests
+//! simulate their sight and hold the distance that was reached. From the thirteenth kernel on hues
+//! come again, lighter and darker; those are told apart by their names only. Idle is the background.
 
 use std::collections::BTreeMap;
 
@@ -48,15 +50,19 @@ pub(crate) struct Palette {
     kernels: [u32; HUES],
 }
 
-const HUES: usize = 12;
+/// Kernels that have a hue of their own.
+pub(crate) const HUES: usize = 12;
+
+/// How opaque the plate behind a name on cells is: the name stays readable on any of their colours.
+pub(crate) const PLATE: u8 = 170;
 
 const LIGHT: Palette = Palette {
     nothing: Colour::rgb(0xff_ffff),
     idle: Colour::rgb(0xf1_f3f5),
-    exchange: Colour::rgb(0x3f_83b8),
-    synchronization: Colour::rgb(0xec_cf8f),
-    compute: Colour::rgb(0x8a_8f98),
-    unknown: Colour::rgb(0xb0_9ad0),
+    exchange: Colour::rgb(0x82_a7df),
+    synchronization: Colour::rgb(0xef_d68e),
+    compute: Colour::rgb(0x7b_7674),
+    unknown: Colour::rgb(0xc3_98b3),
     dimmed: Colour::rgb(0xdb_dee3),
     text: Colour::rgb(0x1d_2630),
     muted: Colour::rgb(0x5c_6873),
@@ -64,18 +70,18 @@ const LIGHT: Palette = Palette {
     accent: Colour::rgb(0x0b_5cad),
     panel: Colour::rgb(0xff_ffff),
     kernels: [
-        0xc8_443c, 0x11_7a65, 0x8e_4a9e, 0xd9_772b, 0x5b_8c2a, 0xc2_557f, 0x00_868b, 0x7a_5c3e,
-        0x4b_5fc0, 0x9c_2f50, 0x6a_9a78, 0x9a_7bb5,
+        0x4a_2f90, 0x86_150a, 0x01_64ce, 0x47_6f3b, 0x75_2540, 0x86_a951, 0xb1_5aa1, 0xcc_9723,
+        0x2e_b57a, 0x59_3467, 0xaa_5a0f, 0xa4_8fff,
     ],
 };
 
 const DARK: Palette = Palette {
     nothing: Colour::rgb(0x12_161b),
     idle: Colour::rgb(0x1b_2128),
-    exchange: Colour::rgb(0x4f_9fd1),
-    synchronization: Colour::rgb(0x73_602f),
-    compute: Colour::rgb(0x8d_949e),
-    unknown: Colour::rgb(0x8e_78b0),
+    exchange: Colour::rgb(0x27_afff),
+    synchronization: Colour::rgb(0x70_4f1d),
+    compute: Colour::rgb(0x7a_8483),
+    unknown: Colour::rgb(0x73_5987),
     dimmed: Colour::rgb(0x2b_323b),
     text: Colour::rgb(0xe3_e8ed),
     muted: Colour::rgb(0x98_a4b0),
@@ -83,8 +89,8 @@ const DARK: Palette = Palette {
     accent: Colour::rgb(0x6c_b6ff),
     panel: Colour::rgb(0x1b_2128),
     kernels: [
-        0xe0_664f, 0x3d_a88d, 0xb8_7fd0, 0xea_9550, 0x8f_bf55, 0xe0_85ab, 0x38_b2b8, 0xb0_8d68,
-        0x80_92ee, 0xc8_5a7e, 0x9c_c7a8, 0xc4_a8dc,
+        0x16_e8e2, 0xbf_d086, 0xaf_c6ff, 0xc9_564a, 0xd6_9651, 0x42_76cc, 0x8d_7b11, 0xbf_7ac1,
+        0xef_cf6b, 0x01_a56d, 0xf8_80b2, 0x8f_e2b0,
     ],
 };
 
@@ -141,7 +147,7 @@ const DARK_PORTS: PortInks = PortInks {
     send: Colour::rgb(0xf0_a04b),
     receive: Colour::rgb(0x57_a9e8),
     both: Colour::rgb(0xd9_c7ff),
-    lent: Colour::rgb(0x8f_a83a),
+    lent: Colour::rgb(0x5f_7a1e),
     open: Colour::rgb(0x27_303a),
 };
 
@@ -204,6 +210,19 @@ pub(crate) fn scale(share: f64) -> Colour {
     Colour::rgb(SCALE[0])
 }
 
+/// Black or white, whichever is read better on `colour`.
+pub(crate) fn text_on(colour: Colour) -> Colour {
+    // Squares come close to the curve of a screen, and close is enough between the two.
+    let square = |channel: u8| u32::from(channel) * u32::from(channel);
+    let light = square(colour.red) * 213 + square(colour.green) * 715 + square(colour.blue) * 72;
+    // About where both have the same contrast: a luminance of 0.18, a grey of 0x75.
+    if light > 0x75 * 0x75 * 1_000 {
+        Colour::rgb(0)
+    } else {
+        Colour::rgb(0xff_ffff)
+    }
+}
+
 /// Less (blue) and more (orange) than before, -1..=1, apart for people who see fewer hues; `quiet`
 /// is no change.
 pub(crate) fn diverging(share: f64, quiet: Colour) -> Colour {
@@ -255,83 +274,4 @@ fn fnv1a(text: &str) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_scale_gets_lighter_all_the_way() {
-        let luminance = |step: u32| {
-            let colour = scale(f64::from(step) / 20.0);
-            u32::from(colour.red) * 299
-                + u32::from(colour.green) * 587
-                + u32::from(colour.blue) * 114
-        };
-        let steps: Vec<u32> = (0..=20).map(luminance).collect();
-        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
-        assert_eq!(scale(0.0), Colour::rgb(0x44_0154));
-        assert_eq!(scale(1.0), Colour::rgb(0xfd_e725));
-        assert_eq!(scale(1.01), Colour::rgb(BEYOND));
-    }
-
-    #[test]
-    fn the_hash_is_fnv_1a() {
-        // Published vectors of the 32-bit hash.
-        assert_eq!(fnv1a(""), 0x811c_9dc5);
-        assert_eq!(fnv1a("a"), 0xe40c_292c);
-        assert_eq!(fnv1a("foobar"), 0xbf9c_f968);
-    }
-
-    #[test]
-    fn twelve_kernels_have_twelve_colours_and_thirty_six_differ() {
-        for theme in [Theme::Light, Theme::Dark] {
-            for count in [12, 36] {
-                let names: Vec<String> = (0..count).map(|it| format!("kernel{it}")).collect();
-                let hues = KernelHues::new(names.iter().map(String::as_str));
-                let mut colours: Vec<String> = names
-                    .iter()
-                    .map(|name| hues.colour(name, theme).css())
-                    .collect();
-                colours.sort();
-                colours.dedup();
-                assert_eq!(colours.len(), count);
-            }
-        }
-    }
-
-    #[test]
-    fn the_order_of_the_names_does_not_matter() {
-        assert_eq!(
-            KernelHues::new(["b", "a", "c"]),
-            KernelHues::new(["c", "b", "a"])
-        );
-    }
-
-    #[test]
-    fn labels_have_contrast_in_both_themes() {
-        for theme in [Theme::Light, Theme::Dark] {
-            let palette = theme.palette();
-            for text in [palette.text, palette.muted, palette.accent] {
-                assert!(contrast(text, palette.nothing) >= 4.5, "{theme:?} {text:?}");
-            }
-        }
-    }
-
-    /// Contrast ratio as the web's accessibility guidelines define it.
-    fn contrast(a: Colour, b: Colour) -> f64 {
-        let luminance = |colour: Colour| {
-            let channel = |value: u8| {
-                let value = f64::from(value) / 255.0;
-                if value <= 0.04045 {
-                    value / 12.92
-                } else {
-                    ((value + 0.055) / 1.055).powf(2.4)
-                }
-            };
-            0.2126 * channel(colour.red)
-                + 0.7152 * channel(colour.green)
-                + 0.0722 * channel(colour.blue)
-        };
-        let (a, b) = (luminance(a), luminance(b));
-        (a.max(b) + 0.05) / (a.min(b) + 0.05)
-    }
-}
+mod tests;

@@ -80,6 +80,13 @@ async fn the_package_tells_who_sends_to_whom() {
         ink > 0 && all > 0,
         "the matrix is drawn: {ink} of {all} pixels"
     );
+    let said: String = viewer
+        .eval("document.querySelector('[data-testid=matrix]').ariaLabel")
+        .await;
+    assert!(
+        said.contains("; most goes tile") && said.contains(" cells have a byte"),
+        "{said}"
+    );
     let (x, y) = viewer.middle("[data-testid=matrix]").await;
     viewer.hover(x - 60.0, y).await;
     viewer

@@ -72,9 +72,8 @@ async fn a_run_that_a_fault_ended_shows_what_ran_and_names_the_fault() {
         badge.starts_with("fault: horizon-mismatch on tile "),
         "{badge}"
     );
-    let meaning: String = viewer
-        .eval("document.querySelector('[data-testid=badge-fault]').title")
-        .await;
+    viewer.press("badge-fault").await;
+    let meaning = viewer.text("meaning-fault").await;
     assert!(meaning.contains("the package declares"), "{meaning}");
     let ran = viewer.text("summary-samples").await;
     viewer.open_by_drop(&demo().profile).await;

@@ -1,5 +1,6 @@
 //! Stories told in a headless browser against the real server, one file a theme.
 
+mod badges;
 mod colours;
 mod compare;
 mod driver;
@@ -7,6 +8,7 @@ mod exchange;
 mod existing;
 mod failures;
 mod figures;
+mod focus;
 mod grid;
 mod links;
 mod memory;

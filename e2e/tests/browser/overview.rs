@@ -37,7 +37,11 @@ async fn overview_and_sums_come_before_samples_and_are_right() {
     let given = host.given();
     assert!(given.requests <= 12, "{given:?}");
     assert_same_as_command_line(&viewer, file.to_str().expect("UTF-8")).await;
-    assert!(!viewer.text("badge-overview").await.is_empty());
+    assert_eq!(viewer.text("badge-partly-read").await, "partly read");
+    assert_eq!(
+        viewer.text("badge-sampled-overview").await,
+        "sampled overview"
+    );
     let reading = viewer.text("reading-text").await;
     assert!(reading.contains("samples"), "{reading}");
     host.let_go();
@@ -45,7 +49,9 @@ async fn overview_and_sums_come_before_samples_and_are_right() {
     viewer
         .wait("!document.querySelector('[data-testid=reading]')")
         .await;
-    assert!(viewer.text("badge-overview").await.is_empty());
+    for badge in ["badge-partly-read", "badge-sampled-overview"] {
+        assert!(viewer.text(badge).await.is_empty(), "{badge}");
+    }
     assert_same_as_command_line(&viewer, file.to_str().expect("UTF-8")).await;
     viewer.assert_quiet().await;
 }

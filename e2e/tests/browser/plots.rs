@@ -16,6 +16,13 @@ async fn every_chart_is_drawn_and_kept_with_its_data() {
         viewer
             .wait("document.querySelector('[data-testid=chart] svg')")
             .await;
+        let said: String = viewer
+            .eval("document.querySelector('[data-testid=chart]').ariaLabel")
+            .await;
+        assert!(
+            said.contains(": ") && said.split(": ").nth(1).is_some_and(|it| it.len() > 20),
+            "{plot} has its main figures: {said}"
+        );
         viewer.press("plot-svg").await;
         let (media, svg) = viewer.saved(&format!("{plot}.svg")).await;
         assert_eq!(media, "image/svg+xml");

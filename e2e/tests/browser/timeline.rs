@@ -172,6 +172,44 @@ async fn the_ruler_has_the_phases_of_the_first_tile() {
     viewer.assert_quiet().await;
 }
 
+/// The timeline in words.
+const SAID: &str = "document.querySelector('.plot').ariaLabel";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_picture_is_told_in_words_with_what_the_cycles_were_spent_on() {
+    let stack = Stack::start().await;
+    let mut viewer = opened(&stack).await;
+    viewer
+        .wait(&format!(
+            "{SAID}.includes('Of these cycles on all tiles: compute ')"
+        ))
+        .await;
+    let said: String = viewer.eval(SAID).await;
+    assert!(
+        said.contains("exchange ") && said.contains(" took most: "),
+        "{said}"
+    );
+    let strip: String = viewer
+        .eval("document.querySelector('[data-testid=strip]').ariaLabel")
+        .await;
+    assert!(strip.contains("compute ") && strip.contains('%'), "{strip}");
+    viewer.press("show-in-view").await;
+    viewer.wait(&format!("{SAID}.includes(' In view: ')")).await;
+    let said: String = viewer.eval(SAID).await;
+    let shown: Vec<String> = viewer
+        .eval(
+            "[...document.querySelectorAll('[data-testid=in-view-row]')].slice(0, 3) \
+             .map((it) => `${it.dataset.name} ${it.children[2].innerText}`)",
+        )
+        .await;
+    assert_eq!(shown.len(), 3, "{shown:?}");
+    for figure in shown {
+        assert!(said.contains(&figure), "{figure} in {said}");
+    }
+    assert!(said.contains(", kernel "), "{said}");
+    viewer.assert_quiet().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn colours_can_say_lane_occupancy() {
     let stack = Stack::start().await;

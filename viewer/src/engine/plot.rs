@@ -7,6 +7,7 @@ use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{self, Filter, GroupBy, Query, QueryResult, SortKey};
 use analytics::report::query_json;
+use analytics::text;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
 use plotters_svg::SVGBackend;
@@ -45,6 +46,8 @@ pub(crate) struct PlotAnswer {
     pub(crate) csv: String,
     /// The data as JSON.
     pub(crate) json: String,
+    /// The main figures in words.
+    pub(crate) said: String,
 }
 
 /// Points of a running sum.
@@ -52,13 +55,13 @@ const POINTS: u32 = 480;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A picture's data as CSV and JSON.
-type Data = (String, String);
+/// A picture's data as CSV and JSON, and its main figures in words.
+type Data = [String; 3];
 
 /// The answer from a report in memory.
 pub(crate) fn plot(report: &ProfileReport, asked: &PlotAsked) -> Result<PlotAnswer, Failure> {
     let mut svg = String::new();
-    let (csv, json) = {
+    let [csv, json, said] = {
         let area = SVGBackend::with_string(&mut svg, asked.size).into_drawing_area();
         let data = draw(report, asked, &area)?;
         // Drawing into a string cannot fail.
@@ -70,6 +73,7 @@ pub(crate) fn plot(report: &ProfileReport, asked: &PlotAsked) -> Result<PlotAnsw
         svg,
         csv,
         json,
+        said,
     })
 }
 
@@ -136,9 +140,9 @@ fn ask(
     Ok(query::query(report, &question)?)
 }
 
-fn written(list: &List) -> Data {
+fn written(list: &List, said: String) -> Data {
     let order: Vec<usize> = (0..list.rows.len()).collect();
-    (list.csv(&order), list.json(&order))
+    [list.csv(&order), list.json(&order), said]
 }
 
 fn histogram_data(found: &query::Histogram) -> Data {
@@ -147,7 +151,19 @@ fn histogram_data(found: &query::Histogram) -> Data {
         let cells = vec![Cell::count(bin.first), Cell::count(bin.samples)];
         list.push(Press::Nothing, cells);
     }
-    written(&list)
+    written(&list, histogram_in_words(found))
+}
+
+fn histogram_in_words(found: &query::Histogram) -> String {
+    let samples = text::count(found.sample_count());
+    match found.bins.iter().max_by_key(|it| it.samples) {
+        Some(most) => format!(
+            "{samples} samples; most of one length, {}, take {} cycles or a little more",
+            text::count(most.samples),
+            text::count(most.first)
+        ),
+        None => format!("{samples} samples"),
+    }
 }
 
 fn cumulative_data(found: &query::Cumulative) -> Data {
@@ -164,7 +180,15 @@ fn cumulative_data(found: &query::Cumulative) -> Data {
         ];
         list.push(Press::Nothing, cells);
     }
-    written(&list)
+    let said = found.points.last().map(|it| {
+        format!(
+            "in the end {} tile cycles, physical work of {} and useful work of {} issue-cycles",
+            text::cycles(it.measured),
+            text::work(Some(it.physical)),
+            text::work(Some(it.useful))
+        )
+    });
+    written(&list, said.unwrap_or_default())
 }
 
 /// The JSON is what `profile-query` prints.
@@ -178,5 +202,47 @@ fn query_data(found: &QueryResult) -> Data {
     for row in table.rows {
         list.push(Press::Nothing, row.cells);
     }
-    (written(&list).0, query_json(found))
+    let [csv, _, said] = written(&list, groups_in_words(found));
+    [csv, query_json(found), said]
+}
+
+fn groups_in_words(found: &QueryResult) -> String {
+    let count = format!(
+        "{} groups by {}",
+        text::count(found.group_count as u64),
+        found.group_by.name()
+    );
+    let groups = found.groups.iter();
+    match groups.max_by_key(|it| it.measures.work_cycles) {
+        Some(group) => format!(
+            "{count}; most tile cycles, {}, took {}: useful efficiency {}, lane occupancy {}",
+            text::cycles(group.measures.work_cycles),
+            group.name,
+            text::percent(group.measures.useful_efficiency()),
+            text::percent(group.measures.lane_occupancy())
+        ),
+        None => count,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_histogram_is_told_by_its_highest_bin() {
+        let bins = [(8, 2), (16, 1_200), (32, 3)];
+        let bins = bins.map(|(first, samples)| query::Bin { first, samples });
+        let found = query::Histogram {
+            bins: bins.to_vec(),
+        };
+        assert_eq!(
+            histogram_in_words(&found),
+            "1\u{202f}205 samples; most of one length, 1\u{202f}200, take 16 cycles or a little more"
+        );
+        assert_eq!(
+            histogram_in_words(&query::Histogram::default()),
+            "0 samples"
+        );
+    }
 }

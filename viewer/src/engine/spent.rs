@@ -88,7 +88,7 @@ pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<SpentAn
 }
 
 /// What the kind with this [`CellKind`] is called.
-pub(super) fn kind_name(kind: usize) -> &'static str {
+pub(crate) fn kind_name(kind: usize) -> &'static str {
     const NAMES: [&str; CellKind::COUNT] = [
         "exchange",
         "compute",

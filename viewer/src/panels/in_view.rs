@@ -60,7 +60,8 @@ pub(crate) fn InView() -> impl IntoView {
         <section class="figures" data-testid="in-view" data-panel data-state=state>
             <p class="note">
                 "Cycles count as far as they lie in view; work counts of samples inside whole. "
-                "Shift + drag on the timeline selects a range."
+                "Shift + drag on the timeline zooms into a range; Ctrl + drag, or a drag on its \
+                 ruler, selects one."
             </p>
             <div class="scroll" tabindex="0" role="region" aria-label="Figures of the view">
                 <table>

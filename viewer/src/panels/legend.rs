@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{Derived, use_derived};
 use crate::state::view::Colouring;
-use crate::theme::{KernelHues, scale};
+use crate::theme::{HUES, KernelHues, scale};
 
-/// Names in the legend; the table names them all.
-const NAMES_MAX: usize = 12;
+/// Names in the legend, no more than have a hue of their own; the table names them all.
+const NAMES_MAX: usize = HUES;
 
 /// A colour as CSS writes it, and what it means.
 pub(crate) type Entry = (String, String);
@@ -32,7 +32,8 @@ pub(crate) fn Legend() -> impl IntoView {
                 <li><i style:background-color=colour></i>{name}</li>
             }).collect_view()}
             <li class="hint">
-                "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag selects"
+                "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag zooms into a range · "
+                "Ctrl + drag selects"
             </li>
         </ul>
     }
@@ -94,7 +95,8 @@ fn names(app: App, derived: Derived) -> Vec<Entry> {
     let entry = |(_, name): (u32, String)| (hues.colour(&name, theme).css(), name);
     let mut entries: Vec<Entry> = named.into_iter().take(NAMES_MAX).map(entry).collect();
     if more > 0 {
-        entries.push(("transparent".to_owned(), format!("and {more} more")));
+        let said = format!("and {more} more, in these colours again, lighter and darker");
+        entries.push(("transparent".to_owned(), said));
     }
     entries
 }

@@ -103,15 +103,33 @@ fn Cells() -> impl IntoView {
         };
         levels.into_iter().flatten().map(entry).collect::<Vec<_>>()
     };
+    let label = move || {
+        let main = answer.with(|it| main_figures(it.as_ref()?));
+        format!(
+            "Bytes between tiles: rows send, columns receive{}",
+            main.unwrap_or_default()
+        )
+    };
     view! {
         <div class="picture square" node_ref=host role="img" data-testid="matrix" data-state=state
-            aria-label="Bytes between tiles: rows send, columns receive"
+            aria-label=label
             on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
             <canvas node_ref=canvas data-testid="matrix-canvas"></canvas>
         </div>
         <output class="range" data-testid="matrix-said">{said}</output>
         <Swatches id="matrix-scale" label="Colours of the matrix" entries=scale_of_matrix/>
     }
+}
+
+fn main_figures(answer: &MatrixAnswer) -> Option<String> {
+    let (at, count) = matrix::fullest(answer)?;
+    let all = u64::from(answer.cells) * u64::from(answer.cells);
+    Some(format!(
+        "; most goes {}; {} of {} cells have a byte",
+        cell_in_words(answer, at),
+        analytics::text::count(u64::from(count)),
+        analytics::text::count(all)
+    ))
 }
 
 fn cell_in_words(answer: &MatrixAnswer, (row, column): (u32, u32)) -> String {

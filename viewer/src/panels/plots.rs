@@ -41,8 +41,12 @@ pub(crate) fn Plots() -> impl IntoView {
     };
     let label = move || {
         let plot = app.view.with(|view| view.panels.plot);
+        let said = answer.with(|it| {
+            let it = it.as_ref().filter(|it| it.asked.plot == plot);
+            it.map(|it| format!(": {}", it.said)).unwrap_or_default()
+        });
         format!(
-            "{}, {}. Its data can be copied as CSV or JSON.",
+            "{}, {}{said}. Its data can be copied as CSV or JSON.",
             plot.meaning(),
             about()
         )

@@ -8,31 +8,22 @@ use leptos::prelude::*;
 use crate::engine::list::number;
 use crate::engine::protocol::{RunFault, Summary};
 use crate::engine::table::{COLUMNS, TableAnswer};
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 
 /// Figures and badges of the open profile.
 #[component]
 pub(crate) fn SummaryPanel() -> impl IntoView {
     let app = use_app();
+    let clock = Memo::new(move |_| app.view.with(|view| view.clock));
     let figures = move || {
-        let clock = app.view.with(|view| view.clock);
+        let clock = clock.get();
         let table = app.table.get();
         let summary = app.load.with(|load| load.summary().cloned());
         summary
             .map(|it| figures(&it, clock, table.as_deref()))
             .unwrap_or_default()
     };
-    let badges = move || {
-        let is_overview = app
-            .raster
-            .with(|it| it.as_ref().is_some_and(|it| it.from_overview));
-        let table = app.table.get();
-        let summary = app.load.with(|load| load.summary().cloned());
-        let clock = app.view.with(|view| view.clock);
-        summary
-            .map(|it| badges(&it, clock, table.as_deref(), is_overview))
-            .unwrap_or_default()
-    };
+    let badges = badges_of(app, clock);
     view! {
         <section class="summary" data-testid="summary" aria-label="Summary">
             <dl>
@@ -44,15 +35,52 @@ pub(crate) fn SummaryPanel() -> impl IntoView {
                 }).collect_view()}
             </dl>
             <ul class="badges" aria-label="What to know">
-                {move || badges().into_iter().map(|badge| view! {
-                    <li class="badge" class:warn=badge.warns
-                        data-testid=format!("badge-{}", badge.id) title=badge.meaning>
-                        {badge.text}
-                    </li>
-                }).collect_view()}
+                {move || badges().into_iter().map(badge_view).collect_view()}
             </ul>
         </section>
         <Provenance/>
+    }
+}
+
+/// The badges in force. What is open of them stays open until they change: memos keep out what does
+/// not matter to them.
+fn badges_of(app: App, clock: Memo<ClockKind>) -> impl Fn() -> Vec<Badge> {
+    let is_overview = Memo::new(move |_| {
+        app.raster
+            .with(|it| it.as_ref().is_some_and(|it| it.from_overview))
+    });
+    let lacks = move |what: fn(Estimates) -> bool| {
+        Memo::new(move |_| app.table.with(|it| what(estimates(it.as_deref()))))
+    };
+    let (lacks_some, lacks_all) = (
+        lacks(|it| it != Estimates::All),
+        lacks(|it| it == Estimates::None),
+    );
+    move || {
+        let estimates = match (lacks_all.get(), lacks_some.get()) {
+            (true, _) => Estimates::None,
+            (false, true) => Estimates::Some,
+            _ => Estimates::All,
+        };
+        let summary = app.load.with(|load| load.summary().cloned());
+        summary
+            .map(|it| badges(&it, clock.get(), estimates, is_overview.get()))
+            .unwrap_or_default()
+    }
+}
+
+/// A badge, which opens to what it means: a tooltip is only for those with a mouse.
+fn badge_view(badge: Badge) -> impl IntoView {
+    let id = badge.id;
+    view! {
+        <li class="badge" class:warn=badge.warns>
+            <details name="badge">
+                <summary data-testid=format!("badge-{id}") title=badge.meaning.clone()>
+                    {badge.text}
+                </summary>
+                <p data-testid=format!("meaning-{id}")>{badge.meaning}</p>
+            </details>
+        </li>
     }
 }
 
@@ -166,7 +194,7 @@ impl Badge {
 fn badges(
     summary: &Summary,
     clock: ClockKind,
-    table: Option<&TableAnswer>,
+    estimates: Estimates,
     is_overview: bool,
 ) -> Vec<Badge> {
     let mut badges = vec![origin(summary.simulated)];
@@ -198,7 +226,7 @@ fn badges(
     if summary.is_partial {
         let meaning = "Samples are still to be read: pictures are the file's overview, figures by \
                        kernel are its own sums; what you zoom into is read as you go";
-        badges.push(Badge::new("overview", "overview", meaning));
+        badges.push(Badge::new("partly-read", "partly read", meaning));
     }
     if let Some(at) = summary.truncated_at {
         let text = format!("truncated at byte {}", text::count(at));
@@ -209,13 +237,39 @@ fn badges(
     if is_overview {
         let meaning = "The picture is the file's own overview, coarser than the screen; zooming in \
                        or reading the whole file makes it exact";
-        badges.push(Badge::new("overview", "sampled overview", meaning).warning());
+        badges.push(Badge::new("sampled-overview", "sampled overview", meaning).warning());
     }
-    if table.is_some_and(is_partly_covered) {
-        let meaning = "Some samples of the table have no work estimate; ≥ marks lower bounds";
-        badges.push(Badge::new("partial-coverage", "partial coverage", meaning).warning());
-    }
+    badges.extend(coverage(estimates));
     badges
+}
+
+/// How many of the samples that the table counts have a work estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Estimates {
+    /// All, or it is not known.
+    All,
+    /// Some, but not all.
+    Some,
+    /// None of them.
+    None,
+}
+
+fn coverage(estimates: Estimates) -> Option<Badge> {
+    let badge = match estimates {
+        Estimates::All => return None,
+        Estimates::Some => Badge::new(
+            "partial-coverage",
+            "partial coverage",
+            "Some samples of the table have no work estimate; ≥ marks lower bounds",
+        ),
+        Estimates::None => Badge::new(
+            "no-estimates",
+            "no estimates",
+            "No sample of the table has a work estimate: cycles are measured, efficiencies are \
+             unavailable, not zero",
+        ),
+    };
+    Some(badge.warning())
 }
 
 /// The fault that ended the run: it is named, with all that is known of it at hand.
@@ -265,11 +319,15 @@ fn origin(simulated: Option<bool>) -> Badge {
     }
 }
 
-/// Whether some, but not all, of the table's cycles have an estimate.
-fn is_partly_covered(table: &TableAnswer) -> bool {
+/// How much of the table's cycles has an estimate.
+fn estimates(table: Option<&TableAnswer>) -> Estimates {
     let at = COLUMNS.iter().position(|it| it.id == "coverage");
-    let raw = at.and_then(|at| number(&table.total.as_ref()?.cells.get(at)?.raw));
-    raw.is_some_and(|coverage| coverage < 1.0)
+    let raw = at.and_then(|at| number(&table?.total.as_ref()?.cells.get(at)?.raw));
+    match raw {
+        Some(coverage) if coverage <= 0.0 => Estimates::None,
+        Some(coverage) if coverage < 1.0 => Estimates::Some,
+        _ => Estimates::All,
+    }
 }
 
 #[cfg(test)]
@@ -277,7 +335,7 @@ mod tests {
     use super::*;
 
     fn ids(summary: &Summary, clock: ClockKind) -> Vec<&'static str> {
-        badges(summary, clock, None, false)
+        badges(summary, clock, Estimates::All, false)
             .into_iter()
             .map(|badge| badge.id)
             .collect()
@@ -316,7 +374,7 @@ mod tests {
             }),
             ..usual
         };
-        let badges = badges(&broken, ClockKind::Shared, None, false);
+        let badges = badges(&broken, ClockKind::Shared, Estimates::All, false);
         let fault = badges.iter().find(|it| it.id == "fault").expect("a badge");
         assert_eq!(fault.text, "fault: mux-window on tile 7 and 2 more");
         assert!(fault.warns && fault.meaning.contains("it looked away"));
@@ -330,6 +388,51 @@ mod tests {
         };
         assert!(ids(&of_machine(64), ClockKind::Shared).contains(&"missing-tiles"));
         assert!(!ids(&of_machine(1_472), ClockKind::Shared).contains(&"missing-tiles"));
+    }
+
+    #[test]
+    fn no_two_badges_share_a_name() {
+        let unusual = Summary {
+            is_partial: true,
+            ..Summary::default()
+        };
+        let badges = badges(&unusual, ClockKind::Cropped, Estimates::Some, true);
+        let shown: Vec<_> = badges.iter().map(|it| (it.id, it.text.as_str())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("origin-unknown", "origin unknown"),
+                ("partly-read", "partly read"),
+                ("sampled-overview", "sampled overview"),
+                ("partial-coverage", "partial coverage"),
+            ]
+        );
+        assert!(badges.iter().all(|it| it.meaning.len() > it.text.len()));
+    }
+
+    #[test]
+    fn no_estimate_at_all_is_not_called_partial() {
+        let table = |raw: &str| {
+            let cell = |id| crate::engine::table::Cell {
+                text: String::new(),
+                raw: if id == "coverage" { raw } else { "1" }.to_owned(),
+            };
+            TableAnswer {
+                total: Some(crate::engine::table::Row {
+                    name: String::new(),
+                    kernel: None,
+                    cells: COLUMNS.iter().map(|it| cell(it.id)).collect(),
+                }),
+                ..TableAnswer::default()
+            }
+        };
+        let id = |raw: &str| coverage(estimates(Some(&table(raw)))).map(|it| it.id);
+        assert_eq!(id("0.0"), Some("no-estimates"));
+        assert_eq!(id("0.25"), Some("partial-coverage"));
+        assert_eq!(id("0.999"), Some("partial-coverage"));
+        assert_eq!(id("1.0"), None);
+        assert_eq!(id("null"), None, "nothing is measured");
+        assert_eq!(estimates(None), Estimates::All);
     }
 
     #[test]

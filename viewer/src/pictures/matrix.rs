@@ -55,17 +55,30 @@ pub(crate) fn levels(matrix: &MatrixAnswer, palette: &Palette) -> Vec<(Colour, u
     let full = full(matrix);
     let level = |quarter: u32| {
         let share = f64::from(quarter) / 4.0;
-        let bytes = ((share * full).exp() - 1.0).round();
-        (
-            scale(share),
-            u64::try_from(rounded(bytes)).unwrap_or(0).max(1),
-        )
+        let bytes = rounded((share * full).exp() - 1.0);
+        (scale(share), bytes.max(1))
     };
     let mut levels: Vec<(Colour, u64)> = std::iter::once((palette.idle, 0))
         .chain((0..=4).map(level))
         .collect();
     levels.dedup_by_key(|it| it.1);
     levels
+}
+
+/// Row and column of the fullest cell, and how many cells have a byte.
+pub(crate) fn fullest(matrix: &MatrixAnswer) -> Option<((u32, u32), u32)> {
+    let mut most = (0, (0, 0));
+    let mut count = 0;
+    for row in 0..matrix.cells {
+        for column in 0..matrix.cells {
+            let bytes = bytes_of(matrix, row, column);
+            count += u32::from(bytes > 0);
+            if bytes > most.0 {
+                most = (bytes, (row, column));
+            }
+        }
+    }
+    (count > 0).then_some((most.1, count))
 }
 
 /// The square of cells.
@@ -182,6 +195,12 @@ mod tests {
         let mut surface = RecordingSurface::default();
         paint(&scene(size, &matrix(), &bitmap, light), &mut surface);
         expect![[r#""#]].assert_eq(&surface.log);
+    }
+
+    #[test]
+    fn the_fullest_cell_is_found_and_cells_with_bytes_are_counted() {
+        assert_eq!(fullest(&matrix()), Some(((1, 1), 3)));
+        assert_eq!(fullest(&MatrixAnswer::default()), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use analytics::memory::{ELEMENT, ELEMENT_PAIR, INTERLEAVED, SRAM};
 use analytics::text;
 
 use crate::engine::memory::Block;
-use crate::theme::{KernelHues, Theme};
+use crate::theme::{KernelHues, Theme, text_on};
 use crate::timeline::layout::Size;
 use crate::timeline::scene::{Anchor, Rect, Scene};
 use crate::timeline::viewport::{rounded, to_float};
@@ -86,9 +86,11 @@ pub(crate) fn scene(view: &MemoryView<'_>) -> Scene {
     let hues = KernelHues::new(names);
     for (at, block) in view.blocks.iter().enumerate() {
         let rect = place(map, view.live.len(), block);
-        let colour = hues.colour(&block.label, view.theme);
-        let is_pointed = view.pointed == Some(at);
-        scene.fill(rect, if is_pointed { palette.accent } else { colour });
+        let colour = match view.pointed == Some(at) {
+            true => palette.accent,
+            false => hues.colour(&block.label, view.theme),
+        };
+        scene.fill(rect, colour);
         // A seam between neighbours of one colour.
         let seam = Rect {
             height: 0.5,
@@ -100,7 +102,12 @@ pub(crate) fn scene(view: &MemoryView<'_>) -> Scene {
             let room = usize::try_from(room).unwrap_or(0);
             let label: String = block.label.chars().take(room).collect();
             let middle = rect.y + rect.height / 2.0;
-            scene.text((rect.x + 4.0, middle), Anchor::Start, &label, palette.panel);
+            scene.text(
+                (rect.x + 4.0, middle),
+                Anchor::Start,
+                &label,
+                text_on(colour),
+            );
         }
     }
     address_axis(&mut scene, view, map);
@@ -232,9 +239,9 @@ mod tests {
         expect![[r##"
             clear
             fill 64.0,4.0 100.0x312.0 #f1f3f5ff
-            fill 64.0,4.0 100.0x8.0 #00868bff
+            fill 64.0,4.0 100.0x8.0 #b15aa1ff
             fill 64.0,4.0 100.0x0.5 #ffffffff
-            fill 89.0,108.0 25.0x16.0 #00868bff
+            fill 89.0,108.0 25.0x16.0 #b15aa1ff
             fill 89.0,108.0 25.0x0.5 #ffffffff
             fill 64.0,4.0 100.0x0.5 #d5dae078
             text 58.0,10.0 End #5c6873ff "0x4c000""##]]

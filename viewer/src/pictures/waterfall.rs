@@ -257,15 +257,15 @@ mod tests {
             text 48.0,36.0 Start #5c6873ff "100"
             fill 244.0,46.0 1.0x200.0 #d5dae06e
             text 248.0,36.0 Start #5c6873ff "200"
-            fill 44.0,46.0 20.0x29.0 #eccf8fff
-            fill 64.0,46.0 40.0x29.0 #3f83b8ff
-            fill 104.0,46.0 120.0x29.0 #8a8f98ff
+            fill 44.0,46.0 20.0x29.0 #efd68eff
+            fill 64.0,46.0 40.0x29.0 #82a7dfff
+            fill 104.0,46.0 120.0x29.0 #7b7674ff
             fill 224.0,46.0 20.0x29.0 #dbdee3ff
             fill 164.0,72.0 80.0x3.0 #1d2630aa
             fill 44.0,76.0 400.0x30.0 #0b5cad24
-            fill 244.0,76.0 20.0x29.0 #eccf8fff
-            fill 264.0,76.0 40.0x29.0 #3f83b8ff
-            fill 304.0,76.0 120.0x29.0 #8a8f98ff
+            fill 244.0,76.0 20.0x29.0 #efd68eff
+            fill 264.0,76.0 40.0x29.0 #82a7dfff
+            fill 304.0,76.0 120.0x29.0 #7b7674ff
             fill 424.0,76.0 20.0x29.0 #dbdee3ff
             fill 364.0,102.0 80.0x3.0 #1d2630aa
         "#]]

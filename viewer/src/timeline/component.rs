@@ -20,6 +20,7 @@ use super::pointer::Pointer;
 use super::selected::Selected;
 use super::stage::{follow_size, keep_painted};
 use super::viewport::Viewport;
+use super::words::description;
 use crate::browser;
 use crate::engine::lanes::Lane;
 use crate::engine::protocol::{RasterAnswer, RasterAsked, Request};
@@ -80,7 +81,7 @@ pub(crate) fn Timeline() -> impl IntoView {
             <ViewControls/>
             <Strip/>
             <div class="plot" node_ref=host tabindex="0" role="img"
-                aria-label=move || description(app, derived)
+                aria-label=description(app, derived)
                 on:pointermove=move |event| frames::measured(|| pointer.moved(&event))
                 on:pointerdown=move |event| pointer.pressed(&event)
                 on:pointerup=move |event| pointer.released(&event)
@@ -392,22 +393,4 @@ pub(crate) fn span_text(viewport: Memo<Option<Viewport>>) -> String {
             .map(|it| format!("{}-{}", it.span.from, it.span.to))
             .unwrap_or_default()
     })
-}
-
-/// The picture in words.
-fn description(app: App, derived: Derived) -> String {
-    let Some(viewport) = derived.plot.get() else {
-        return String::new();
-    };
-    let clock = app.view.with(|view| view.clock.name());
-    let tiles = viewport.tiles.end - viewport.tiles.start;
-    let focus = app.view.with(|view| view.kernel.clone());
-    let focus = focus
-        .map(|it| format!(", kernel {it} in focus"))
-        .unwrap_or_default();
-    format!(
-        "Timeline of {tiles} tiles, cycles {} to {} of {} on the {clock} clock{focus}. \
-         Figures are in the table below.",
-        viewport.span.from, viewport.span.to, viewport.run
-    )
 }

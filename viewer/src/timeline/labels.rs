@@ -5,6 +5,7 @@ use analytics::timeline::CellKind;
 use super::layout::{PlotView, shortened, target_rect, text_width};
 use super::scene::{Anchor, Rect, Scene};
 use crate::engine::protocol::RasterAnswer;
+use crate::theme::PLATE;
 
 /// Rows lower than this have no names.
 const ROW: f64 = 15.0;
@@ -64,7 +65,7 @@ pub(crate) fn labels(scene: &mut Scene, view: &PlotView<'_>, named: &Named<'_>, 
             width: text_width(&text).min(room),
             height: 13.0,
         };
-        scene.fill(plate, view.palette.panel.with_alpha(170));
+        scene.fill(plate, view.palette.panel.with_alpha(PLATE));
         let at = (left + 6.0, middle);
         scene.text(at, Anchor::Start, &text, view.palette.text);
     }

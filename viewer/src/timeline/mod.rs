@@ -1,6 +1,7 @@
 //! Tiles × time on a canvas. Pure: [`viewport`], [`axis`], [`colour`], [`layout`] → [`scene`] →
 //! [`paint`] over a [`surface`], and [`input`]. Only [`canvas`] touches the canvas; the components
-//! wire signals and events, and [`frames`] logs what each frame costs.
+//! wire signals and events, [`frames`] logs what each frame costs, and [`words`] say the
+//! picture.
 
 pub(crate) mod axis;
 pub(crate) mod canvas;
@@ -22,3 +23,4 @@ pub(crate) mod stage;
 pub(crate) mod strip;
 pub(crate) mod surface;
 pub(crate) mod viewport;
+pub(crate) mod words;

@@ -13,6 +13,7 @@ use super::pointer::{current_element, place, show};
 use super::scene::Bitmap;
 use super::stage::{follow_size, keep_painted};
 use super::viewport::{Viewport, rounded, to_float};
+use super::words::kinds_in_words;
 use crate::browser;
 use crate::engine::protocol::{Request, StripAsked};
 use crate::state::actions::use_app;
@@ -63,6 +64,18 @@ pub(crate) fn Strip() -> impl IntoView {
         })
     };
     keep_painted(canvas, size, scene, || {});
+    let said = move || {
+        let whole = app.strip.with(|it| {
+            let strip = it.as_ref()?;
+            let run = Span {
+                from: 0,
+                to: strip.run,
+            };
+            kinds_in_words(strip, run)
+        });
+        let whole = whole.map(|it| format!(": {it}")).unwrap_or_default();
+        format!("What tiles did over the whole run{whole}")
+    };
     let held = StoredValue::new(false);
     let move_to = move |event: &PointerEvent| {
         if let Some(viewport) = derived.viewport.get_untracked() {
@@ -81,7 +94,7 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip" node_ref=host role="img" data-testid="strip"
-            aria-label="Share of tiles in compute, exchange and synchronization over the whole run"
+            aria-label=said
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }
