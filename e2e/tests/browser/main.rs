@@ -1,6 +1,7 @@
 //! Stories told in a headless browser against the real server, one file a theme.
 
 mod colours;
+mod commands;
 mod compare;
 mod driver;
 mod exchange;
@@ -8,6 +9,7 @@ mod existing;
 mod failures;
 mod figures;
 mod grid;
+mod groupings;
 mod links;
 mod memory;
 mod offline;
