@@ -43,6 +43,40 @@ pub fn set<T: Ord>(values: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     set
 }
 
+/// The order of names for people: digits in them count as numbers, so `tile 9` is before `tile 10`.
+#[must_use]
+pub fn names(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
+    loop {
+        let (digits, others) = (number(left), number(right));
+        if let (Some((value, rest)), Some((other, other_rest))) = (digits, others) {
+            let by_value = value.len().cmp(&other.len()).then_with(|| value.cmp(other));
+            if by_value.is_ne() {
+                return by_value;
+            }
+            (left, right) = (rest, other_rest);
+            continue;
+        }
+        match (left, right) {
+            ([first, rest @ ..], [other, other_rest @ ..]) if first == other => {
+                (left, right) = (rest, other_rest);
+            }
+            // Names that differ in leading zeros alone are not the same.
+            ([], []) => return a.cmp(b),
+            _ => return left.first().cmp(&right.first()),
+        }
+    }
+}
+
+/// The digits that `text` begins with, without leading zeros, and what follows them.
+fn number(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let is_other = |it: &u8| !it.is_ascii_digit();
+    let end = text.iter().position(is_other).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    let zeros = digits.iter().take_while(|&&it| it == b'0').count();
+    (end > 0).then(|| (&digits[zeros..], rest))
+}
+
 fn sorted(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..length).collect();
     order.sort_by(|&a, &b| compare(a, b));
@@ -67,6 +101,31 @@ fn arrange<T>(list: &mut [T], order: &mut [usize]) {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn numbers_in_names_count_by_their_value() {
+        let ascending = [
+            "",
+            "(no kernel)",
+            "exchange phase 2/0",
+            "gemm",
+            "gemm_k8",
+            "gemm_k16",
+            "gemm_k16_c4",
+            "phase 7/0",
+            "phase 07/1",
+            "phase 7/2",
+            "phase 10/0",
+            "tile 9",
+            "tile 18446744073709551616",
+        ];
+        for (at, a) in ascending.iter().enumerate() {
+            for (other, b) in ascending.iter().enumerate() {
+                assert_eq!(names(a, b), at.cmp(&other), "{a} and {b}");
+            }
+        }
+        assert_eq!(names("a01", "a1"), Ordering::Less);
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(256))]

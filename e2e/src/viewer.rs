@@ -158,12 +158,24 @@ impl Viewer {
 
     /// Presses the row of a kernel.
     pub async fn press_kernel(&mut self, kernel: &str) {
-        let kernel = css_string(kernel);
-        self.click(&format!(
-            "[data-testid=kernel-row][data-name={kernel}] button"
-        ))
-        .await;
+        self.click(&row_button(kernel)).await;
         self.settled().await;
+    }
+
+    /// Presses the row of a name, which brings something else into view.
+    pub async fn press_to_move(&mut self, name: &str) {
+        let before = self.address().await;
+        self.click(&row_button(name)).await;
+        let before = serde_json::Value::from(before);
+        self.wait(&format!("location.href !== {before}")).await;
+        self.settled().await;
+    }
+
+    /// What the button of a row says that it does; empty where there is none.
+    pub async fn row_title(&self, name: &str) -> String {
+        let selector = serde_json::Value::from(row_button(name));
+        self.eval(&format!("document.querySelector({selector})?.title ?? ''"))
+            .await
     }
 
     /// Presses the control with a test id.
@@ -231,7 +243,10 @@ impl Viewer {
         let _: bool = self
             .eval(
                 "(() => { window.copied = []; navigator.clipboard.writeText = (text) => { \
-                 window.copied.push(text); return Promise.resolve(); }; return true; })()",
+                 window.copied.push(text); return Promise.resolve(); }; \
+                 navigator.clipboard.write = async ([item]) => { \
+                 const blob = await item.getType('text/plain'); \
+                 window.copied.push(await blob.text()); }; return true; })()",
             )
             .await;
     }
@@ -298,6 +313,12 @@ impl Viewer {
         )
         .await
     }
+}
+
+/// The button in a row of the table.
+fn row_button(name: &str) -> String {
+    let name = css_string(name);
+    format!("[data-testid=kernel-row][data-name={name}] button")
 }
 
 /// A quoted CSS string.

@@ -1,16 +1,21 @@
 //! Small things only a browser has: the address, storage, the shell's objects.
 
-use js_sys::Reflect;
-use leptos::prelude::window;
+use js_sys::{Array, Object, Promise, Reflect};
+use leptos::prelude::{document, window};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
-use web_sys::{Blob, File};
+use wasm_bindgen_futures::{JsFuture, future_to_promise, spawn_local};
+use web_sys::{
+    Blob, Clipboard, ClipboardItem, File, HtmlDocument, HtmlElement, HtmlTextAreaElement,
+};
 
 use crate::theme::Theme;
 use crate::timeline::canvas::rasterised;
 
 /// Key of the chosen theme in the browser's storage.
 const THEME_KEY: &str = "ipu-stack.theme";
+/// Media type of what is copied.
+const PLAIN_TEXT: &str = "text/plain";
 /// Milliseconds for which a file that is being kept stays readable.
 const READING: u32 = 30_000;
 
@@ -102,12 +107,94 @@ pub(crate) fn remember_theme(theme: Theme) {
     }
 }
 
-/// Puts a text on the clipboard, where the browser allows it.
-pub(crate) fn copy(text: &str) {
-    let clipboard = Reflect::get(&window().navigator(), &"clipboard".into());
-    if clipboard.is_ok_and(|it| it.is_object()) {
-        let _ = window().navigator().clipboard().write_text(text);
+/// What is to be copied.
+pub(crate) enum Text {
+    /// A text that is here.
+    Here(String),
+    /// What a promise of a text becomes; anything else is no text.
+    Promised(Promise),
+}
+
+/// Puts a text on the clipboard and says whether it is there. To be called while a press is
+/// handled: browsers allow it no later, unless they take a promise.
+pub(crate) fn copy(text: Text, done: impl FnOnce(bool) + 'static) {
+    let written = match (&text, clipboard()) {
+        (Text::Here(text), Some(clipboard)) => Some(clipboard.write_text(text)),
+        (Text::Promised(text), Some(clipboard)) => {
+            item(text).map(|item| clipboard.write(&Array::of1(&item)))
+        }
+        // Pages from other hosts without TLS have no clipboard.
+        (Text::Here(text), None) => return done(copy_selected(text)),
+        (Text::Promised(_), None) => None,
+    };
+    spawn_local(async move {
+        let is_written = match written {
+            Some(written) => JsFuture::from(written).await.is_ok(),
+            None => false,
+        };
+        done(is_written || copy_later(text).await);
+    });
+}
+
+/// The clipboard of secure pages.
+fn clipboard() -> Option<Clipboard> {
+    let clipboard = Reflect::get(&window().navigator(), &"clipboard".into()).ok()?;
+    clipboard.is_object().then(|| clipboard.unchecked_into())
+}
+
+/// What the clipboard takes at once and waits for; `None` where a browser cannot.
+fn item(text: &Promise) -> Option<ClipboardItem> {
+    let text = JsFuture::from(text.clone());
+    let blob = future_to_promise(async move {
+        let text = text.await?.as_string();
+        let blob = text.and_then(|it| blob(PLAIN_TEXT, &it));
+        blob.map(JsValue::from).ok_or(JsValue::NULL)
+    });
+    let items = Object::new();
+    Reflect::set(&items, &PLAIN_TEXT.into(), &blob).ok()?;
+    ClipboardItem::new_with_record_from_str_to_blob_promise(&items).ok()
+}
+
+/// Puts a text on the clipboard by the ways that are left.
+async fn copy_later(text: Text) -> bool {
+    let text = match text {
+        Text::Here(text) => Some(text),
+        Text::Promised(text) => JsFuture::from(text)
+            .await
+            .ok()
+            .and_then(|it| it.as_string()),
+    };
+    let Some(text) = text else { return false };
+    let is_written = match clipboard() {
+        Some(clipboard) => JsFuture::from(clipboard.write_text(&text)).await.is_ok(),
+        None => false,
+    };
+    is_written || copy_selected(&text)
+}
+
+/// Copies as a person would: by selecting the text in a field.
+fn copy_selected(text: &str) -> bool {
+    let document = document();
+    let field = document.create_element("textarea").ok();
+    let field = field.and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
+    let (Some(field), Some(body)) = (field, document.body()) else {
+        return false;
+    };
+    let before = document.active_element();
+    field.set_value(text);
+    field.set_class_name("hidden");
+    // Where it is in view already, focusing it scrolls nothing.
+    let _ = field.style().set_property("position", "fixed");
+    let _ = body.append_child(&field);
+    let _ = field.focus();
+    field.select();
+    let page: HtmlDocument = document.unchecked_into();
+    let is_copied = page.exec_command("copy").unwrap_or(false);
+    field.remove();
+    if let Some(before) = before.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        let _ = before.focus();
     }
+    is_copied
 }
 
 /// Offers a text as a file to keep.
@@ -149,7 +236,7 @@ pub(crate) fn save_as_png(name: &str, svg: &str, size: (u32, u32)) {
 fn blob(media_type: &str, text: &str) -> Option<Blob> {
     let options = web_sys::BlobPropertyBag::new();
     options.set_type(media_type);
-    let parts = js_sys::Array::of1(&text.into());
+    let parts = Array::of1(&text.into());
     Blob::new_with_str_sequence_and_options(&parts, &options).ok()
 }
 
@@ -158,7 +245,7 @@ fn offer(name: &str, blob: &Blob) {
     let Ok(url) = web_sys::Url::create_object_url_with_blob(blob) else {
         return;
     };
-    let anchor = leptos::prelude::document().create_element("a").ok();
+    let anchor = document().create_element("a").ok();
     let anchor = anchor.and_then(|it| it.dyn_into::<web_sys::HtmlAnchorElement>().ok());
     if let Some(anchor) = anchor {
         anchor.set_href(&url);
@@ -193,10 +280,7 @@ pub(crate) fn address() -> String {
 
 /// Writes `data-<name>` of the first element that `selector` finds.
 pub(crate) fn mark(selector: &str, name: &str, value: &str) {
-    let element = leptos::prelude::document()
-        .query_selector(selector)
-        .ok()
-        .flatten();
+    let element = document().query_selector(selector).ok().flatten();
     if let Some(element) = element {
         // Fails only for names that are no attribute names.
         let _ = element.set_attribute(&format!("data-{name}"), value);
@@ -205,11 +289,11 @@ pub(crate) fn mark(selector: &str, name: &str, value: &str) {
 
 /// Moves the keyboard's focus to the first element that `selector` finds.
 pub(crate) fn focus(selector: &str) {
-    let element = leptos::prelude::document()
+    let element = document()
         .query_selector(selector)
         .ok()
         .flatten()
-        .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+        .and_then(|it| it.dyn_into::<HtmlElement>().ok());
     if let Some(element) = element {
         let _ = element.focus();
     }

@@ -139,6 +139,7 @@ impl GroupKey {
             Self::Phase { phase, epoch } => place_name(*phase, *epoch),
             Self::Tile(tile) => format!("tile {tile}"),
             Self::Kind(kind) => crate::text::kind(*kind),
+            Self::Metadata(Some(value)) if value.is_empty() => "(empty)".to_owned(),
             Self::Metadata(Some(value)) => value.clone(),
             Self::Metadata(None) => "(missing)".to_owned(),
         }

@@ -119,7 +119,8 @@ pub struct QueryResult {
 /// One group of matching samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// For people, unique in the answer: `(no kernel)`, `tile 3`, `phase 7/0`, `(missing)`.
+    /// For people, unique in the answer: `(no kernel)`, `tile 3`, `phase 7/0`, `(missing)`,
+    /// `(empty)`.
     pub name: String,
     /// What the name says, as values.
     pub key: GroupKey,

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::order;
 use crate::query::Group;
 
 /// Declares the sort keys once: variant, name in flags and links, figure of a group.
@@ -86,7 +87,7 @@ sort_keys! {
     FirstOffset, "first-offset", |it| Some(count(it.measures.first_offset));
     /// One past the last cycle.
     LastOffset, "last-offset", |it| Some(count(it.measures.last_offset));
-    /// Name, ascending.
+    /// Name, ascending, numbers in it by their value.
     Name, "name", |_| None;
 }
 
@@ -125,7 +126,7 @@ impl SortKey {
     #[must_use]
     pub fn compare(self, a: &Group, b: &Group) -> Ordering {
         let by_key = match self {
-            Self::Name => a.name.cmp(&b.name),
+            Self::Name => order::names(&a.name, &b.name),
             Self::FirstOffset => Ordering::Equal,
             _ => descending(self.figure(a), self.figure(b)),
         };

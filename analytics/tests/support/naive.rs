@@ -162,7 +162,7 @@ pub(crate) fn group_name(group_by: &GroupBy, sample: &Placed<'_>) -> String {
         },
         GroupBy::Metadata(key) => {
             let found = step.metadata.iter().find(|(name, _)| name == key);
-            found.map_or("(missing)".to_owned(), |(_, value)| value.clone())
+            found.map_or("(missing)".to_owned(), |(_, value)| named(value, "(empty)"))
         }
     }
 }

@@ -35,9 +35,7 @@ async fn a_text_finds_rows_and_the_json_is_the_command_lines() {
         .await;
     let _: bool = viewer
         .eval(
-            "(() => { globalThis.copied = []; \
-             navigator.clipboard.writeText = async (text) => { copied.push(text); }; \
-             const it = document.querySelector('[data-testid=find]'); \
+            "(() => { const it = document.querySelector('[data-testid=find]'); \
              it.value = 'GEMM'; it.dispatchEvent(new Event('input', { bubbles: true })); \
              return true; })()",
         )
@@ -56,9 +54,9 @@ async fn a_text_finds_rows_and_the_json_is_the_command_lines() {
         viewer.text("found").await,
         format!("{} of {} rows", expected.len(), all.len())
     );
+    viewer.watch_clipboard().await;
     viewer.press("copy-json").await;
-    viewer.wait("copied.length === 1").await;
-    let copied: String = viewer.eval("copied[0]").await;
+    let copied = viewer.copied(0).await;
     let words = [
         "profile-query",
         demo().profile.to_str().expect("a plain path"),
@@ -66,6 +64,8 @@ async fn a_text_finds_rows_and_the_json_is_the_command_lines() {
         "kernel",
         "--kind",
         "compute",
+        "--sort-by",
+        "work-cycles",
         "--limit",
         "0",
         "--json",

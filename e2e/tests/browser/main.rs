@@ -2,6 +2,7 @@
 
 mod badges;
 mod colours;
+mod commands;
 mod compare;
 mod driver;
 mod exchange;
@@ -10,6 +11,7 @@ mod failures;
 mod figures;
 mod focus;
 mod grid;
+mod groupings;
 mod links;
 mod memory;
 mod moves;

@@ -6,8 +6,8 @@ use e2e::stack::expect_output;
 use e2e::viewer::{Row, Viewer};
 use serde_json::Value;
 
-/// Columns of the page with how a person reads them.
-const COLUMNS: [(&str, Reading); 10] = [
+/// Columns that the page shows at first, with how a person reads them.
+const USUAL: [(&str, Reading); 10] = [
     ("workCycles", Reading::Count),
     ("usefulUtilization", Reading::Share),
     ("workCycleFraction", Reading::Share),
@@ -20,49 +20,75 @@ const COLUMNS: [(&str, Reading); 10] = [
     ("maximumCycles", Reading::Count),
 ];
 
+/// The other columns.
+const MORE: [(&str, Reading); 11] = [
+    ("meanCycles", Reading::Decimal),
+    ("phaseCycles", Reading::Count),
+    ("timelineCycles", Reading::Count),
+    ("averageActiveTiles", Reading::Decimal),
+    ("tileCount", Reading::Count),
+    ("phaseCount", Reading::Count),
+    ("usefulCycles", Reading::Work),
+    ("physicalWorkCycles", Reading::Work),
+    ("estimatedWorkCycles", Reading::Count),
+    ("firstOffset", Reading::Count),
+    ("lastOffset", Reading::Count),
+];
+
 #[derive(Clone, Copy)]
 enum Reading {
     Count,
     Share,
     LowerBound,
+    Decimal,
+    Work,
 }
 
-/// The groups of compute kernels that the command line prints for a profile.
-pub(crate) fn kernels_of(profile: &str) -> Vec<Value> {
-    let flags = [
-        "--group-by",
-        "kernel",
-        "--kind",
-        "compute",
-        "--limit",
-        "0",
-        "--json",
-    ];
-    let words = [&["profile-query", profile][..], &flags].concat();
+/// The groups that the command line prints for a profile and a question.
+pub(crate) fn groups_of(profile: &str, question: &[&str]) -> Vec<Value> {
+    let words = [
+        &["profile-query", profile][..],
+        question,
+        &["--limit", "0", "--json"],
+    ]
+    .concat();
     let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it prints JSON");
     let groups = answer["groups"]
         .as_array()
         .expect("a list of groups")
         .clone();
-    assert!(!groups.is_empty(), "{profile} has compute kernels");
+    assert!(!groups.is_empty(), "{profile} has samples of {question:?}");
     groups
+}
+
+/// The groups of compute kernels that the command line prints for a profile.
+pub(crate) fn kernels_of(profile: &str) -> Vec<Value> {
+    groups_of(profile, &["--group-by", "kernel", "--kind", "compute"])
 }
 
 /// Compares every cell of the page's table with the command line's answer for `profile`.
 pub(crate) async fn assert_same_as_command_line(viewer: &Viewer, profile: &str) {
-    let groups = kernels_of(profile);
+    assert_same(viewer, &kernels_of(profile), &USUAL).await;
+}
+
+/// Compares every cell of the page's table, with all figures shown, with the command line's groups.
+pub(crate) async fn assert_all_figures(viewer: &Viewer, groups: &[Value]) {
+    assert_same(viewer, groups, &[&USUAL[..], &MORE].concat()).await;
+}
+
+async fn assert_same(viewer: &Viewer, groups: &[Value], columns: &[(&str, Reading)]) {
     let rows = viewer.rows().await;
     assert_eq!(rows.len(), groups.len(), "one row for each group");
-    for group in &groups {
+    for group in groups {
         let name = group["name"].as_str().expect("a name");
         let row = rows.iter().find(|row| row.name == name);
         let row = row.unwrap_or_else(|| panic!("the page lacks {name}"));
-        for (column, reading) in COLUMNS {
+        for &(column, reading) in columns {
             assert_cell(row, group, column, reading);
         }
         assert_eq!(
             row.cells.len(),
-            COLUMNS.len() + 1,
+            columns.len() + 1,
             "{name}: every column was compared"
         );
     }
@@ -81,6 +107,13 @@ fn assert_cell(row: &Row, group: &Value, column: &str, reading: Reading) {
     let expected = match reading {
         Reading::Count => text::cycles(Cycles::new(value.as_u64().expect("a count"))),
         Reading::Share => text::percent(value.as_f64()),
+        Reading::Decimal => text::decimal(value.as_f64().expect("a number"), 1),
+        Reading::Work if value.is_null() => text::UNAVAILABLE.to_owned(),
+        // Whole cycles are shown whole.
+        Reading::Work => match value.as_u64() {
+            Some(whole) => text::count(whole),
+            None => text::decimal(value.as_f64().expect("a number"), 1),
+        },
         Reading::LowerBound => {
             let is_bound = group["deviceUsefulIsLowerBound"].as_bool().expect("a flag");
             text::bounded_percent(value.as_f64(), is_bound)

@@ -88,6 +88,38 @@ async fn a_file_is_published_and_fetched_whole_and_in_parts() {
     }
 }
 
+/// A host that knows nothing of artifacts: it gives `content` to any request.
+async fn host(content: Vec<u8>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let routes = axum::Router::new().fallback(move || std::future::ready(content.clone()));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    format!("http://{address}/runs/1")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_of_another_host_is_fetched_as_it_is_and_nothing_else_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let copy = folder.path().join("copy");
+    let part = folder.path().join("copy.part");
+    let bytes = profile(3);
+    let address = host(bytes.clone()).await;
+    // What is left of another download is not taken for a part of this one.
+    std::fs::write(&part, b"other").expect("a file");
+    said(&["fetch", &address, "-o", text(&copy)]).await;
+    assert!(std::fs::read(&copy).expect("a file") == bytes);
+    let page = host(b"<!doctype html>".to_vec()).await;
+    let refused = stack(&["fetch", &page, "-o", text(&copy)], None).await;
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(
+        errors.contains("neither a profile nor a package"),
+        "{errors}"
+    );
+    assert!(!part.exists() && std::fs::read(&copy).expect("a file") == bytes);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_view_follows_the_link_and_json_has_every_field() {
     let server = server(None).await;
@@ -144,9 +176,9 @@ async fn failures_are_loud_and_in_the_servers_words() {
             "cannot be reached",
         ),
         (
-            ["fetch", "http://h/x", "-o", "x"],
+            ["fetch", "ftp://h/x", "-o", "x"],
             None,
-            "names no artifact",
+            "a link starts with http",
         ),
     ] {
         let output = stack(&words, token).await;

@@ -21,7 +21,8 @@ use super::protocol::{
     StripAnswer, StripAsked, Summary, TableAsked, TileNames,
 };
 use super::ruler::RulerAnswer;
-use super::{table, waits};
+use super::table::{self, TableAnswer};
+use super::waits;
 use crate::state::view::{Colouring, Rows};
 
 /// What is true of `report`, which was read from `bytes` bytes under the name `name`.
@@ -105,25 +106,22 @@ fn metadata_names(report: &ProfileReport) -> Vec<String> {
     names.into_iter().take(NAMES_MAX).collect()
 }
 
-/// The JSON that the command line prints for the table.
-pub(crate) fn json(report: &ProfileReport, asked: &TableAsked) -> Result<Answer, Failure> {
-    let result = query::query(report, &table::to_query(asked))?;
-    Ok(Answer::Json(query_json(&result)))
-}
-
 /// The rows of the table.
 pub(crate) fn table(report: &ProfileReport, asked: &TableAsked) -> Result<Answer, Failure> {
     let result = query::query(report, &table::to_query(asked))?;
-    Ok(Answer::Table(table::rows(&result)))
+    Ok(Answer::Table(TableAnswer {
+        asked: asked.clone(),
+        ..table::rows(&result)
+    }))
 }
 
 /// The answer to a question in words, as the command line prints it.
-pub(crate) fn query(report: &ProfileReport, words: &[(String, String)]) -> Result<Answer, Failure> {
+pub(crate) fn query(report: &ProfileReport, words: &[(String, String)]) -> Result<String, Failure> {
     let words = words
         .iter()
         .map(|(word, value)| (word.as_str(), value.as_str()));
     let result = query::query(report, &query::Query::from_words(words)?)?;
-    Ok(Answer::Query(query_json(&result)))
+    Ok(query_json(&result))
 }
 
 /// The exact answer to a question whose samples are here.
@@ -138,7 +136,7 @@ pub(crate) fn exact(
     let report = sources.report;
     match request {
         Request::Table(asked) => table(report, &asked),
-        Request::Json(asked) => json(report, &asked),
+        Request::Json(words) => query(report, &words).map(Answer::Json),
         Request::Panel(asked) => panel::answer(sources, &asked),
         Request::PanelJson(asked) => panel::json(sources, &asked),
         Request::OtherRaster(asked) => {
@@ -159,7 +157,7 @@ pub(crate) fn exact(
             let groups = groups.get(report, asked.by)?;
             super::cell::cell(report, asked, groups.as_deref()).map(Answer::Hit)
         }
-        Request::Query(words) => query(report, &words),
+        Request::Query(words) => query(report, &words).map(Answer::Query),
         Request::Open(_)
         | Request::OpenOther(_)
         | Request::OpenPackage(_)
@@ -195,7 +193,10 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
         }
         Request::Table(asked) => {
             let result = query::query_summary(report, &table::to_query(asked))?;
-            Some(Answer::Table(table::rows_from_file(&result)))
+            Some(Answer::Table(TableAnswer {
+                asked: asked.clone(),
+                ..table::rows_from_file(&result)
+            }))
         }
         _ => None,
     }

@@ -56,8 +56,8 @@ pub(crate) enum Request {
     Open(Source),
     /// The rows of the table.
     Table(TableAsked),
-    /// The JSON behind a table.
-    Json(TableAsked),
+    /// The JSON behind the table, in the words of [`super::table::words`].
+    Json(Vec<(String, String)>),
     /// What a part of the device spent.
     Spent(SpentAsked),
     /// What the selected part spent.
@@ -116,7 +116,7 @@ pub(crate) enum Answer {
     Early(Box<Self>),
     /// To [`Request::Table`].
     Table(TableAnswer),
-    /// To [`Request::Json`]: what the command line prints.
+    /// To [`Request::Json`] and [`Request::PanelJson`]: what the command line prints.
     Json(String),
     /// To [`Request::Spent`].
     Spent(SpentAnswer),
@@ -298,7 +298,7 @@ impl Summary {
 }
 
 /// Which rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableAsked {
     /// What a row stands for.
     pub(crate) by: Grouping,

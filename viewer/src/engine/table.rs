@@ -6,19 +6,22 @@
 use std::collections::BTreeMap;
 
 use analytics::aggregate::Measures;
-use analytics::query::{Filter, GroupBy, GroupKey, Query, QueryResult};
+use analytics::query::{Filter, Group, GroupKey, Query, QueryResult, SortKey};
 use analytics::{report, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::list::Press;
 use super::protocol::TableAsked;
 use crate::browser::quoted;
-use crate::state::view::Grouping;
+use crate::state::view::{Grouping, Sort};
 
 /// A column: its JSON name, its heading, and what it means.
 pub(crate) struct Column {
     /// Name of the figure in the query's JSON.
     pub(crate) id: &'static str,
+    /// The query's order by it.
+    key: SortKey,
     /// Heading; the first column's depends on the grouping.
     pub(crate) heading: &'static str,
     /// What the figure is.
@@ -29,84 +32,156 @@ pub(crate) struct Column {
 
 /// The columns in order: those that are usually shown, then the rest.
 pub(crate) const COLUMNS: [Column; 22] = [
-    Column::usual("name", "Kernel", "What the samples of the row share"),
-    Column::usual("workCycles", "Tile cycles", "Sum of all durations D"),
+    Column::usual(
+        "name",
+        SortKey::Name,
+        "Kernel",
+        "What the samples of the row share",
+    ),
+    Column::usual(
+        "workCycles",
+        SortKey::WorkCycles,
+        "Tile cycles",
+        "Sum of all durations D",
+    ),
     Column::usual(
         "usefulUtilization",
+        SortKey::UsefulEfficiency,
         "Useful efficiency",
         "U/D: useful work over the measured cycles that have an estimate",
     ),
     Column::usual(
         "workCycleFraction",
+        SortKey::WorkCycleFraction,
         "Work cycles (P/D)",
         "P/D: physical work over the measured cycles that have an estimate",
     ),
     Column::usual(
         "workLaneOccupancy",
+        SortKey::LaneOccupancy,
         "Lane occupancy",
         "U/P: useful work over physical work",
     ),
     Column::usual(
         "coverage",
+        SortKey::Coverage,
         "Coverage",
         "Measured cycles with an estimate over all measured cycles",
     ),
     Column::usual(
         "deviceUsefulUtilization",
+        SortKey::DeviceUseful,
         "Device useful",
         "U over the time in which the row ran on any tile × all profiled tiles; \
          ≥ where some samples have no estimate",
     ),
-    Column::usual("sampleCount", "Samples", "Samples of the row"),
-    Column::usual("p50Cycles", "p50", "Median duration in cycles"),
-    Column::usual("p95Cycles", "p95", "95th percentile of durations in cycles"),
-    Column::usual("maximumCycles", "Max", "Longest duration in cycles"),
-    Column::more("meanCycles", "Mean", "Mean duration in cycles"),
+    Column::usual(
+        "sampleCount",
+        SortKey::Samples,
+        "Samples",
+        "Samples of the row",
+    ),
+    Column::usual(
+        "p50Cycles",
+        SortKey::P50Cycles,
+        "p50",
+        "Median duration in cycles",
+    ),
+    Column::usual(
+        "p95Cycles",
+        SortKey::P95Cycles,
+        "p95",
+        "95th percentile of durations in cycles",
+    ),
+    Column::usual(
+        "maximumCycles",
+        SortKey::MaximumCycles,
+        "Max",
+        "Longest duration in cycles",
+    ),
+    Column::more(
+        "meanCycles",
+        SortKey::MeanCycles,
+        "Mean",
+        "Mean duration in cycles",
+    ),
     Column::more(
         "phaseCycles",
+        SortKey::PhaseCycles,
         "Phase cycles",
         "Sum over phases of the longest tile",
     ),
     Column::more(
         "timelineCycles",
+        SortKey::TimelineCycles,
         "Timeline cycles",
         "Length of the union of the intervals over all tiles",
     ),
     Column::more(
         "averageActiveTiles",
+        SortKey::AverageActiveTiles,
         "Active tiles",
         "Tile cycles over phase cycles",
     ),
-    Column::more("tileCount", "Tiles", "Tiles that take part"),
-    Column::more("phaseCount", "Phases", "Phases that take part"),
-    Column::more("usefulCycles", "Useful U", "Useful work in issue-cycles"),
+    Column::more("tileCount", SortKey::Tiles, "Tiles", "Tiles that take part"),
+    Column::more(
+        "phaseCount",
+        SortKey::Phases,
+        "Phases",
+        "Phases that take part",
+    ),
+    Column::more(
+        "usefulCycles",
+        SortKey::UsefulCycles,
+        "Useful U",
+        "Useful work in issue-cycles",
+    ),
     Column::more(
         "physicalWorkCycles",
+        SortKey::PhysicalWorkCycles,
         "Physical P",
         "Physical work in issue-cycles",
     ),
     Column::more(
         "estimatedWorkCycles",
+        SortKey::EstimatedWorkCycles,
         "Estimated D",
         "Measured cycles of samples with an estimate",
     ),
-    Column::more("firstOffset", "First", "First cycle"),
-    Column::more("lastOffset", "Last", "One past the last cycle"),
+    Column::more("firstOffset", SortKey::FirstOffset, "First", "First cycle"),
+    Column::more(
+        "lastOffset",
+        SortKey::LastOffset,
+        "Last",
+        "One past the last cycle",
+    ),
 ];
 
 impl Column {
-    const fn usual(id: &'static str, heading: &'static str, meaning: &'static str) -> Self {
+    const fn usual(
+        id: &'static str,
+        key: SortKey,
+        heading: &'static str,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             id,
+            key,
             heading,
             meaning,
             is_usual: true,
         }
     }
 
-    const fn more(id: &'static str, heading: &'static str, meaning: &'static str) -> Self {
+    const fn more(
+        id: &'static str,
+        key: SortKey,
+        heading: &'static str,
+        meaning: &'static str,
+    ) -> Self {
         Self {
             id,
+            key,
             heading,
             meaning,
             is_usual: false,
@@ -117,6 +192,8 @@ impl Column {
 /// The rows, in the order of the query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableAnswer {
+    /// The question.
+    pub(crate) asked: TableAsked,
     /// One for each group.
     pub(crate) rows: Vec<Row>,
     /// All matching samples as one row.
@@ -132,8 +209,8 @@ pub(crate) struct TableAnswer {
 pub(crate) struct Row {
     /// Its name, unique in the table.
     pub(crate) name: String,
-    /// The kernel that selecting the row focuses; `None` where it cannot.
-    pub(crate) kernel: Option<String>,
+    /// What pressing the row does.
+    pub(crate) press: Press,
     /// One for each of [`COLUMNS`].
     pub(crate) cells: Vec<Cell>,
 }
@@ -162,21 +239,36 @@ pub(crate) fn to_query(asked: &TableAsked) -> Query {
     }
 }
 
-/// The same query as a command.
-pub(crate) fn to_command(asked: &TableAsked, file: &str) -> String {
-    let kind = match asked.kind.to_query() {
-        Some(kind) => format!(" --kind {}", kind.name()),
-        None => String::new(),
-    };
-    let key = match asked.by {
-        Grouping::Metadata => format!(" --metadata-key {}", quoted(&asked.key)),
-        _ => String::new(),
-    };
-    let (by, clock) = (asked.by.name(), asked.clock.name());
-    let file = quoted(file);
-    format!(
-        "ipu-stack profile-query {file} --group-by {by}{key}{kind} --clock {clock} --limit 0 --json"
-    )
+/// The same query in the order of `sort`, in the words of `profile-query`: both the command and the
+/// JSON ask it. An order by no column of the table is left out.
+pub(crate) fn words(asked: &TableAsked, sort: &Sort) -> Vec<(String, String)> {
+    let key = (asked.by == Grouping::Metadata).then_some(asked.key.as_str());
+    let column = COLUMNS.iter().find(|it| it.id == sort.column);
+    let words = [
+        ("group-by", Some(asked.by.name())),
+        ("metadata-key", key),
+        ("kind", asked.kind.to_query().map(|it| it.name())),
+        ("clock", Some(asked.clock.name())),
+        ("sort-by", column.map(|it| it.key.name())),
+        ("limit", Some("0")),
+    ];
+    let said = words
+        .into_iter()
+        .filter_map(|(word, value)| Some((word, value?)));
+    said.map(|(word, value)| (word.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// The query of `words` about a file, as a command after `ipu-stack`.
+pub(crate) fn to_command(words: &[(String, String)], file: &str) -> String {
+    let mut command = format!("profile-query {file}");
+    for (word, value) in words {
+        // A value must not pass for a flag.
+        let joint = if value.starts_with('-') { '=' } else { ' ' };
+        command.push_str(&format!(" --{word}{joint}{}", quoted(value)));
+    }
+    command.push_str(" --json");
+    command
 }
 
 /// Figures of a group by their names in JSON.
@@ -191,34 +283,47 @@ struct Printed<'a> {
     totals: Figures<'a>,
 }
 
-/// Rows of a query's answer.
+/// Rows of a query's answer; who answers a question of the table says which.
 pub(crate) fn rows(result: &QueryResult) -> TableAnswer {
     let json = report::query_json(result);
     let json: Printed<'_> = serde_json::from_str(&json).unwrap_or_default();
     let nothing = Figures::new();
     let rows = result.groups.iter().enumerate().map(|(index, group)| {
         let values = json.groups.get(index).unwrap_or(&nothing);
-        let kernel = match (&group.key, &result.group_by) {
-            (GroupKey::Kernel(kernel), GroupBy::Kernel) if !kernel.is_empty() => {
-                Some(kernel.clone())
-            }
-            _ => None,
-        };
         Row {
             name: group.name.clone(),
-            kernel,
+            press: press(group),
             cells: cells(&group.name, &group.measures, values),
         }
     });
     TableAnswer {
+        asked: TableAsked::default(),
         rows: rows.collect(),
         total: Some(Row {
             name: "All".to_owned(),
-            kernel: None,
+            press: Press::Nothing,
             cells: cells("All", &result.totals, &json.totals),
         }),
         warnings: result.warnings.clone(),
         is_from_file: false,
+    }
+}
+
+/// What pressing a row does. A kind is all over the run: there is nothing to bring into view.
+fn press(group: &Group) -> Press {
+    let Measures {
+        first_offset,
+        last_offset,
+        ..
+    } = group.measures;
+    match &group.key {
+        GroupKey::Kernel(kernel) if kernel.is_empty() => Press::Nothing,
+        GroupKey::Kernel(kernel) => Press::Kernel(kernel.clone()),
+        GroupKey::Tile(tile) => Press::Tile(tile.get()),
+        GroupKey::Operation(_) | GroupKey::Phase { .. } | GroupKey::Metadata(_) => {
+            Press::Jump(first_offset, last_offset)
+        }
+        GroupKey::Kind(_) => Press::Nothing,
     }
 }
 
@@ -304,4 +409,44 @@ fn figure(id: &str, name: &str, measures: &Measures) -> String {
 
 fn decimal(figure: Option<f64>) -> String {
     figure.map_or_else(|| text::UNAVAILABLE.to_owned(), |it| text::decimal(it, 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by_metadata(key: &str) -> TableAsked {
+        TableAsked {
+            by: Grouping::Metadata,
+            key: key.to_owned(),
+            ..TableAsked::default()
+        }
+    }
+
+    #[test]
+    fn the_words_of_every_order_ask_the_tables_question() {
+        for asked in [TableAsked::default(), by_metadata("layer")] {
+            for column in &COLUMNS {
+                let words = words(&asked, &Sort::parse(column.id));
+                let pairs = words.iter().map(|(word, value)| (&word[..], &value[..]));
+                let expected = Query {
+                    sort_by: column.key,
+                    ..to_query(&asked)
+                };
+                assert_eq!(Query::from_words(pairs), Ok(expected), "{}", column.id);
+            }
+        }
+        let words = words(&TableAsked::default(), &Sort::parse("moonPhase"));
+        assert!(words.iter().all(|(word, _)| word != "sort-by"));
+    }
+
+    #[test]
+    fn a_command_quotes_what_a_shell_or_a_flag_would_mistake() {
+        let words = words(&by_metadata("-a b"), &Sort::default());
+        assert_eq!(
+            to_command(&words, "'a b'"),
+            "profile-query 'a b' --group-by metadata --metadata-key='-a b' --kind compute \
+             --clock cropped --sort-by work-cycles --limit 0 --json"
+        );
+    }
 }

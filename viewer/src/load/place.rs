@@ -3,6 +3,7 @@
 //! `/a/<sha256>` and `/p/<id>` are artifacts of the server that gave the page; `?url=` is any
 //! address and becomes `/a/<sha256>` where it means one of those.
 
+use crate::browser::quoted;
 use crate::state::url::{decoded, encoded, is_sha256};
 
 /// What the page was asked to open.
@@ -93,6 +94,78 @@ impl Place {
     }
 }
 
+/// A profile as a command line finds it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OnDisk {
+    /// Commands that bring the file, with what joins them to the next one; empty of a local file.
+    pub(crate) first: String,
+    /// The file, as a word of a command line.
+    pub(crate) file: String,
+}
+
+impl OnDisk {
+    /// The command `words` after what brings the file.
+    pub(crate) fn command(&self, words: &str) -> String {
+        format!("{}ipu-stack {words}", self.first)
+    }
+}
+
+impl Place {
+    /// The file as commands find it: a local one by its name `name`, any other once it is fetched,
+    /// under a name that begins with `prefix`. `absolute` makes an address whole.
+    pub(crate) fn on_disk(
+        &self,
+        name: &str,
+        prefix: &str,
+        absolute: impl Fn(&str) -> String,
+    ) -> OnDisk {
+        let (link, name) = match self {
+            Self::Landing => (None, name.to_owned()),
+            Self::Artifact(id) | Self::Publication(id) => {
+                let name = format!("{prefix}{}.ipuprofile", &id[..12]);
+                (Some(self.link()), name)
+            }
+            Self::Address(url) => {
+                let name = format!("{prefix}{}", file_name(&self.label()));
+                (Some(url.clone()), name)
+            }
+        };
+        let mut disk = OnDisk {
+            first: String::new(),
+            file: word(&name),
+        };
+        if let Some(link) = link {
+            let link = quoted(&absolute(&link));
+            disk.first = format!("ipu-stack fetch {link} -o {} && ", disk.file);
+        }
+        // The page unpacks by itself, commands do not.
+        for (end, program) in [(".gz", "gzip"), (".zst", "zstd")] {
+            if let Some(unpacked) = name.strip_suffix(end) {
+                disk.first
+                    .push_str(&format!("{program} -dkf {} && ", disk.file));
+                disk.file = word(unpacked);
+            }
+        }
+        disk
+    }
+}
+
+/// A file as a word of a command line, which must not pass for a flag.
+fn word(file: &str) -> String {
+    match file.starts_with('-') {
+        true => quoted(&format!("./{file}")),
+        false => quoted(file),
+    }
+}
+
+/// The last part of an address as a name for a file in the folder that one is in.
+fn file_name(label: &str) -> String {
+    match label.rsplit('/').next() {
+        None | Some("" | "." | "..") => "profile.ipuprofile".to_owned(),
+        Some(name) => name.to_owned(),
+    }
+}
+
 /// Publications are named by 128 random bits in hexadecimal.
 fn is_publication(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
@@ -148,6 +221,57 @@ mod tests {
             Place::from_url(&elsewhere, ORIGIN),
             Place::Address(elsewhere)
         );
+    }
+
+    fn check_command(place: &Place, name: &str, expected: &str) {
+        let absolute = |link: &str| match link.starts_with('/') {
+            true => format!("{ORIGIN}{link}"),
+            false => link.to_owned(),
+        };
+        let found = place.on_disk(name, "", absolute);
+        assert_eq!(found.command(&format!("x {}", found.file)), expected);
+    }
+
+    #[test]
+    fn commands_fetch_what_is_not_a_file_of_this_computer() {
+        check_command(&Place::Landing, "a.ipuprofile", "ipu-stack x a.ipuprofile");
+        check_command(&Place::Landing, "-a b", "ipu-stack x './-a b'");
+        check_command(
+            &Place::Landing,
+            "a.ipuprofile.gz",
+            "gzip -dkf a.ipuprofile.gz && ipu-stack x a.ipuprofile",
+        );
+        check_command(
+            &Place::Artifact("0123456789abcdef".repeat(4)),
+            "artifact 0123456789ab…",
+            &format!(
+                "ipu-stack fetch {ORIGIN}/a/{} -o 0123456789ab.ipuprofile && \
+                 ipu-stack x 0123456789ab.ipuprofile",
+                "0123456789abcdef".repeat(4)
+            ),
+        );
+        for (url, expected) in [
+            (
+                "https://h/run%201.ipuprofile?a=b&c",
+                "ipu-stack fetch 'https://h/run%201.ipuprofile?a=b&c' -o 'run 1.ipuprofile' && \
+                 ipu-stack x 'run 1.ipuprofile'",
+            ),
+            (
+                "https://h/x%2F..%2F..",
+                "ipu-stack fetch 'https://h/x%2F..%2F..' -o profile.ipuprofile && \
+                 ipu-stack x profile.ipuprofile",
+            ),
+            (
+                "/files/run.ipuprofile",
+                "ipu-stack fetch http://127.0.0.1:8080/files/run.ipuprofile -o run.ipuprofile && \
+                 ipu-stack x run.ipuprofile",
+            ),
+        ] {
+            check_command(&Place::Address(url.to_owned()), "", expected);
+        }
+        let before = Place::Address("https://h/1/run.ipuprofile".to_owned());
+        let before = before.on_disk("", "before-", str::to_owned);
+        assert_eq!(before.file, "before-run.ipuprofile");
     }
 
     #[test]

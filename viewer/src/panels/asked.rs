@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::browser;
+use super::copy::CopyButton;
+use crate::browser::Text;
 use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::Request;
 use crate::state::actions::use_app;
@@ -69,38 +70,30 @@ pub(super) fn CopyAnswer(
     /// The question behind the panel.
     #[prop(into)]
     asked: Signal<Option<PanelAsked>>,
-    /// The command after `ipu-stack`, given the name of the file.
+    /// The command after `ipu-stack`, given the file as a word of it.
     command: fn(&PanelAsked, &str) -> Option<String>,
+    /// Commands that bring what else the command reads.
+    #[prop(optional, into)]
+    first: Signal<String>,
 ) -> impl IntoView {
     let app = use_app();
-    let copied = RwSignal::new(false);
-    Effect::new(move |_| {
-        asked.track();
-        copied.set(false);
-    });
     let text = Memo::new(move |_| {
-        let name = app.load.with(|it| it.summary().map(|it| it.name.clone()))?;
-        command(&asked.get()?, &browser::quoted(&name))
+        let disk = app.on_disk()?;
+        let words = command(&asked.get()?, &disk.file)?;
+        Some(format!("{}{}", first.get(), disk.command(&words)))
     });
-    let copy_command = move |_| {
-        if let Some(text) = text.get_untracked() {
-            browser::copy(&format!("ipu-stack {text}"));
-            copied.set(true);
-        }
+    let json = move |()| {
+        let request = Request::PanelJson(asked.get_untracked()?);
+        Some(Text::Promised(app.ask_json(request)))
     };
-    let copy_json = move |_| {
-        if let Some(asked) = asked.get_untracked() {
-            app.ask(Request::PanelJson(asked));
-        }
-    };
+    let of = Signal::derive(move || asked.track());
     view! {
         <Show when=move || text.with(Option::is_some)>
-            <button type="button" class="quiet" data-testid=format!("{id}-command")
-                title="Copy the command that prints the same as JSON" on:click=copy_command>
-                {move || if copied.get() { "Copied" } else { "Copy as command" }}
-            </button>
+            <CopyButton id=format!("{id}-command") label="Copy as command"
+                title="Copy the command that prints the same as JSON"
+                text=Callback::new(move |()| text.get_untracked().map(Text::Here)) of/>
         </Show>
-        <button type="button" class="quiet" data-testid=format!("{id}-answer")
-            title="Copy the whole answer as JSON" on:click=copy_json>"Copy answer as JSON"</button>
+        <CopyButton id=format!("{id}-answer") label="Copy answer as JSON"
+            title="Copy the whole answer as JSON" text=Callback::new(json) of/>
     }
 }

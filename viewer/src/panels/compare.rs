@@ -11,10 +11,12 @@ use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::beside::Beside;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
+use crate::browser;
 use crate::engine::compare::{CompareAsked, TileChange};
 use crate::engine::panel::PanelAsked;
+use crate::load::place::{OnDisk, Place};
 use crate::pictures::change;
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside as State;
 use crate::state::panels::Pairs;
 use crate::theme::diverging;
@@ -148,6 +150,7 @@ fn Differences() -> impl IntoView {
         }
     });
     let clock = Signal::derive(move || app.view.with(|view| view.clock));
+    let first = Signal::derive(move || other_on_disk(app).first);
     let kind = Kind {
         id: "compare-table",
         label: "Differences",
@@ -157,7 +160,7 @@ fn Differences() -> impl IntoView {
         <div data-panel data-testid="differences" data-state=state>
             <div class="controls">
                 <PairsChoice/>
-                <CopyAnswer id="compare" asked=question command=|asked, file| command(asked, file)/>
+                <CopyAnswer id="compare" asked=question command first/>
             </div>
             {move || refusal().map(|refusal| view! {
                 <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
@@ -178,11 +181,25 @@ fn Differences() -> impl IntoView {
     }
 }
 
+/// The second profile as commands find it.
+fn other_on_disk(app: App) -> OnDisk {
+    let address = app.view.with(|view| view.panels.compare.clone());
+    let place = match address {
+        Some(address) => Place::from_url(&address, &browser::origin()),
+        None => Place::Landing,
+    };
+    place.on_disk(&name_of_other(), "before-", browser::absolute)
+}
+
 fn command(asked: &PanelAsked, file: &str) -> Option<String> {
     let PanelAsked::Compare(asked) = asked else {
         return None;
     };
-    let other = crate::browser::quoted(&name_of_other());
+    let other = other_on_disk(use_app()).file;
+    // Two files of one name are in two folders, which a page is not told.
+    if other == file {
+        return None;
+    }
     let force = if asked.force { " --force" } else { "" };
     let clock = asked.clock.name();
     Some(format!(

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use analytics::clock::ClockKind;
 use leptos::prelude::*;
 
-use crate::browser;
+use super::copy::CopyButton;
+use crate::browser::{self, Text};
 use crate::engine::list::{List, ListColumn, ListRow, Press};
 use crate::engine::table::Cell;
 use crate::state::actions::{App, use_app};
@@ -131,31 +132,14 @@ fn TableBar(
     /// Positions of its rows.
     rows: Memo<Vec<usize>>,
 ) -> impl IntoView {
-    let copied = RwSignal::new("");
-    Effect::new(move |_| {
-        rows.track();
-        copied.set("");
-    });
-    let copy = move |what: &'static str, write: fn(&List, &[usize]) -> String| {
-        move |_| {
-            let text = shown.list.with_untracked(|list| {
+    let of = Signal::derive(move || rows.track());
+    let copy = move |write: fn(&List, &[usize]) -> String| {
+        Callback::new(move |()| {
+            shown.list.with_untracked(|list| {
                 let list = list.as_ref()?;
-                Some(rows.with_untracked(|rows| write(list, rows)))
-            });
-            if let Some(text) = text {
-                browser::copy(&text);
-                copied.set(what);
-            }
-        }
-    };
-    let said = move |what: &'static str, usual: &'static str| {
-        move || {
-            if copied.get() == what {
-                "Copied"
-            } else {
-                usual
-            }
-        }
+                Some(Text::Here(rows.with_untracked(|rows| write(list, rows))))
+            })
+        })
     };
     let all = move || {
         shown
@@ -178,12 +162,10 @@ fn TableBar(
                     }
                 }}
             </output>
-            <button type="button" class="quiet" data-testid=format!("{id}-csv")
-                title="Copy these rows as comma-separated values"
-                on:click=copy("csv", List::csv)>{said("csv", "Copy CSV")}</button>
-            <button type="button" class="quiet" data-testid=format!("{id}-json")
-                title="Copy these rows as JSON"
-                on:click=copy("json", List::json)>{said("json", "Copy JSON")}</button>
+            <CopyButton id=format!("{id}-csv") label="Copy CSV"
+                title="Copy these rows as comma-separated values" text=copy(List::csv) of/>
+            <CopyButton id=format!("{id}-json") label="Copy JSON" title="Copy these rows as JSON"
+                text=copy(List::json) of/>
         </div>
     }
 }
@@ -230,24 +212,11 @@ fn Row(
     /// Told of a press before the page follows.
     on_press: Option<Callback<usize>>,
 ) -> impl IntoView {
-    let (app, derived) = (use_app(), use_derived());
+    let app = use_app();
     let ListRow { cells, press, bar } = row;
-    let kernel = match &press {
-        Press::Kernel(kernel) => Some(kernel.clone()),
-        _ => None,
-    };
-    let is_focused = {
-        let kernel = kernel.clone();
-        move || kernel.is_some() && app.view.with(|view| view.kernel == kernel)
-    };
-    let has_colour = kernel.is_some();
-    let colour = move || {
-        let theme = app.theme.get();
-        let kernel = kernel.as_ref()?;
-        Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
-    };
     let can_press = press != Press::Nothing || on_press.is_some();
     let press = StoredValue::new(press);
+    let is_focused = move || press.with_value(|press| is_focused(app, press));
     let pressed = move || {
         if let Some(on_press) = on_press {
             on_press.run(at);
@@ -256,16 +225,6 @@ fn Row(
     };
     let name = cells.first().map(|it| it.text.clone()).unwrap_or_default();
     let label = name.clone();
-    let heading = if can_press {
-        view! {
-            <button type="button" class="row-button" on:click=move |_| pressed()>
-                {has_colour.then(|| view! { <i style:background-color=colour></i> })}{label}
-            </button>
-        }
-        .into_any()
-    } else {
-        view! { <span class="row-label">{label}</span> }.into_any()
-    };
     let cells = figures(cells, bar);
     view! {
         <tr data-testid="list-row" data-name=name class:focused=is_focused class:still=!can_press
@@ -273,10 +232,65 @@ fn Row(
                 // The button inside has its own click.
                 if can_press && !browser::is_inside_button(&event) { pressed() }
             }>
-            <th scope="row">{heading}</th>
+            <th scope="row">
+                <RowHeading label press can_press pressed=Callback::new(move |()| pressed())/>
+            </th>
             {cells}
         </tr>
     }
+}
+
+/// Whether a row stands for the focused kernel.
+pub(super) fn is_focused(app: App, press: &Press) -> bool {
+    match press {
+        Press::Kernel(kernel) => app.view.with(|view| view.kernel.as_ref() == Some(kernel)),
+        _ => false,
+    }
+}
+
+/// The name of a row; a button where pressing the row does something.
+#[component]
+pub(super) fn RowHeading(
+    /// The name.
+    label: String,
+    /// What pressing the row does.
+    press: StoredValue<Press>,
+    /// Whether it does anything.
+    can_press: bool,
+    /// Does it.
+    pressed: Callback<()>,
+) -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    if !can_press {
+        return view! { <span class="row-label">{label}</span> }.into_any();
+    }
+    let (is_kernel, title) = press.with_value(|press| match press {
+        Press::Nothing => (false, None),
+        Press::Jump(..) => (false, Some("Bring these cycles into view")),
+        Press::Tile(_) => (false, Some("Bring this tile into view")),
+        Press::Kernel(_) => (
+            true,
+            Some("Focus this kernel in the timeline; again to clear"),
+        ),
+    });
+    let colour = move || {
+        let theme = app.theme.get();
+        press.with_value(|press| match press {
+            Press::Kernel(kernel) => {
+                Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
+            }
+            _ => None,
+        })
+    };
+    let is_pressed =
+        move || is_kernel.then(|| press.with_value(|press| is_focused(app, press)).to_string());
+    view! {
+        <button type="button" class="row-button" title=title aria-pressed=is_pressed
+            on:click=move |_| pressed.run(())>
+            {is_kernel.then(|| view! { <i style:background-color=colour></i> })}{label}
+        </button>
+    }
+    .into_any()
 }
 
 /// The cells after the first one.
@@ -324,12 +338,11 @@ pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
         Press::Jump(from, to) => jump(app, clock, *from, *to),
         Press::Kernel(kernel) => app.change_view(|view| view.toggle_kernel(kernel)),
         Press::Tile(tile) => {
-            app.jump_view(|view| {
-                view.tiles = Some(TileIds {
-                    first: *tile,
-                    last: *tile,
-                });
-            });
+            let tiles = TileIds {
+                first: *tile,
+                last: *tile,
+            };
+            app.jump_view(|view| view.show_tiles(tiles));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::browser;
+use super::copy::CopyButton;
+use crate::browser::{self, Text};
 use crate::panels::landing::FilePicker;
 use crate::state::actions::use_app;
 use crate::theme::Theme;
@@ -41,23 +42,15 @@ pub(crate) fn Header() -> impl IntoView {
 #[component]
 fn CopyLink() -> impl IntoView {
     let app = use_app();
-    let copied = RwSignal::new(false);
     let is_open = move || app.load.with(|load| load.summary().is_some());
+    let link = Callback::new(|()| Some(Text::Here(browser::address())));
     // Any other view is another link.
-    Effect::new(move |_| {
-        app.view.track();
-        copied.set(false);
-    });
-    let copy = move |_| {
-        browser::copy(&browser::address());
-        copied.set(true);
-    };
+    let of = Signal::derive(move || app.view.track());
     view! {
         <Show when=is_open>
-            <button type="button" data-testid="copy-link" on:click=copy
-                title="Copy the address of this view; a local file is named by its hash, not sent">
-                {move || if copied.get() { "Copied" } else { "Copy link" }}
-            </button>
+            <CopyButton id="copy-link" label="Copy link" class=""
+                title="Copy the address of this view; a local file is named by its hash, not sent"
+                text=link of/>
         </Show>
     }
 }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use crate::browser;
-use crate::engine::list::number;
+use super::copy::CopyButton;
+use super::data_table::{RowHeading, follow, is_focused};
+use crate::browser::{self, Text};
+use crate::engine::list::{Press, number};
 use crate::engine::protocol::Request;
 use crate::engine::table::{self, COLUMNS, Column, Row};
 use crate::state::actions::{App, use_app};
@@ -46,7 +48,9 @@ pub(crate) fn KernelTable() -> impl IntoView {
         warnings().into_iter().map(note).collect_view()
     };
     let state = move || {
+        let asked = derived.table_asked.get();
         app.table.with(|table| match table {
+            Some(table) if asked.as_ref() != Some(&table.asked) => "pending",
             Some(table) if table.is_from_file => "summed",
             Some(_) => "ready",
             None => "pending",
@@ -78,26 +82,18 @@ fn columns(app: App) -> impl Iterator<Item = &'static Column> {
 #[component]
 fn TableControls() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let copied = RwSignal::new(false);
-    Effect::new(move |_| {
-        derived.table_asked.track();
-        copied.set(false);
-        app.copied.set(false);
+    let sort = move || app.view.with(|view| view.sort.clone());
+    let words = Memo::new(move |_| Some(table::words(&derived.table_asked.get()?, &sort())));
+    let command = Memo::new(move |_| {
+        let disk = app.on_disk()?;
+        let command = table::to_command(&words.get()?, &disk.file);
+        Some(disk.command(&command))
     });
-    let copy_json = move |_| {
-        if let Some(asked) = derived.table_asked.get_untracked() {
-            app.ask(Request::Json(asked));
-        }
+    let json = move |()| {
+        let request = Request::Json(words.get_untracked()?);
+        Some(Text::Promised(app.ask_json(request)))
     };
-    let copy = move |_| {
-        let name = app
-            .load
-            .with_untracked(|load| load.summary().map(|it| it.name.clone()));
-        if let Some((asked, name)) = derived.table_asked.get_untracked().zip(name) {
-            browser::copy(&table::to_command(&asked, &name));
-            copied.set(true);
-        }
-    };
+    let of = Signal::derive(move || command.track());
     view! {
         <div class="controls">
             <h2>"Where the cycles went"</h2>
@@ -105,14 +101,13 @@ fn TableControls() -> impl IntoView {
             <Find/>
             <AllFigures/>
             <span class="hint">"the whole run, whatever is in view"</span>
-            <button type="button" class="quiet" data-testid="copy-command" on:click=copy
-                title="Copy the command that prints the same figures as JSON">
-                {move || if copied.get() { "Copied" } else { "Copy as command" }}
-            </button>
-            <button type="button" class="quiet" data-testid="copy-json" on:click=copy_json
-                title="Copy the figures as the JSON that profile-query prints">
-                {move || if app.copied.get() { "JSON copied" } else { "Copy JSON" }}
-            </button>
+            <CopyButton id="copy-command" label="Copy as command"
+                title="Copy the command that prints the same figures as JSON: every row, whatever \
+                       Find keeps, in the command's order of the same column"
+                text=Callback::new(move |()| command.get_untracked().map(Text::Here)) of/>
+            <CopyButton id="copy-json" label="Copy JSON"
+                title="Copy the figures as the JSON that profile-query prints, every row of it"
+                text=Callback::new(json) of/>
         </div>
     }
 }
@@ -247,8 +242,13 @@ fn Heading(
         )
     };
     let heading = move || match column.id {
-        "name" => app.view.with(|view| view.by.heading()),
-        _ => column.heading,
+        // Of the rows that are there, until those of another grouping are.
+        "name" => app.table.with(|table| match table {
+            Some(table) if !table.asked.key.is_empty() => table.asked.key.clone(),
+            Some(table) => table.asked.by.heading().to_owned(),
+            None => app.view.with(|view| view.by.heading().to_owned()),
+        }),
+        _ => column.heading.to_owned(),
     };
     let press = move |_| app.change_view(|view| view.sort = view.sort.pressed(column.id));
     view! {
@@ -274,10 +274,13 @@ fn Rows() -> impl IntoView {
     };
     // A row with other figures is another row; sorting moves rows as they are.
     let key = |row: &Arc<Row>| {
-        row.cells
-            .iter()
-            .map(|it| it.raw.clone())
-            .collect::<Vec<String>>()
+        let figures = row.cells.iter().map(|it| it.raw.clone());
+        let does = match row.press {
+            Press::Kernel(_) => "focus",
+            _ => "",
+        };
+        let key = figures.chain(std::iter::once(does.to_owned()));
+        key.collect::<Vec<String>>()
     };
     let children = |row| view! { <TableRow row/> };
     view! { <For each=rows key children/> }
@@ -288,46 +291,31 @@ fn TableRow(
     /// The group of the row.
     row: Arc<Row>,
 ) -> impl IntoView {
-    let (app, derived) = (use_app(), use_derived());
-    let kernel = StoredValue::new(row.kernel.clone());
-    let is_focused = Memo::new(move |_| {
-        app.view
-            .with(|view| kernel.with_value(|it| it.is_some() && *it == view.kernel))
-    });
-    let press = move |_| {
-        if let Some(kernel) = kernel.get_value() {
-            app.change_view(|view| view.toggle_kernel(&kernel));
-        }
+    let app = use_app();
+    let press = StoredValue::new(row.press.clone());
+    let is_focused = Memo::new(move |_| press.with_value(|press| is_focused(app, press)));
+    let pressed = move || {
+        let clock = app.table.with_untracked(|it| {
+            it.as_ref()
+                .map_or_else(Default::default, |it| it.asked.clock)
+        });
+        follow(app, clock, &press.get_value());
     };
-    let colour = move || {
-        let theme = app.theme.get();
-        kernel.with_value(|kernel| {
-            let kernel = kernel.as_ref()?;
-            Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
-        })
-    };
+    let can_press = row.press != Press::Nothing;
     let name = row.name.clone();
     let label = name.clone();
-    let heading = match row.kernel {
-        Some(_) => view! {
-            <button type="button" class="row-button" on:click=press
-                title="Focus this kernel in the timeline; again to clear"
-                aria-pressed=move || is_focused.get().to_string()>
-                <i style:background-color=colour></i>{label}
-            </button>
-        }
-        .into_any(),
-        None => view! { <span class="row-label">{label}</span> }.into_any(),
-    };
     let name_raw = row.cells.first().map(|it| it.raw.clone());
     let figures = StoredValue::new(row.cells.clone());
     let cells = move || figures.with_value(|cells| cells_view(app, cells));
     view! {
-        <tr data-testid="kernel-row" data-name=name class:focused=is_focused on:click=move |event| {
-            // The button inside has its own click.
-            if !browser::is_inside_button(&event) { press(event) }
-        }>
-            <th scope="row" data-column="name" data-raw=name_raw>{heading}</th>
+        <tr data-testid="kernel-row" data-name=name class:focused=is_focused class:still=!can_press
+            on:click=move |event| {
+                // The button inside has its own click.
+                if can_press && !browser::is_inside_button(&event) { pressed() }
+            }>
+            <th scope="row" data-column="name" data-raw=name_raw>
+                <RowHeading label press can_press pressed=Callback::new(move |()| pressed())/>
+            </th>
             {cells}
         </tr>
     }

@@ -5,6 +5,7 @@ pub(crate) mod banner;
 mod beside;
 pub(crate) mod chip_map;
 mod compare;
+mod copy;
 mod data_table;
 mod exchange;
 mod facts;

@@ -4,7 +4,8 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::keep_asked;
-use crate::browser;
+use super::copy::CopyButton;
+use crate::browser::{self, Text};
 use crate::engine::panel::PanelAsked;
 use crate::engine::plot::PlotAsked;
 use crate::state::actions::{App, use_app};
@@ -132,17 +133,10 @@ fn Keep() -> impl IntoView {
             browser::save(&name("json"), "application/json", &it.json);
         }
     };
-    let copied = RwSignal::new(false);
-    Effect::new(move |_| {
-        answer.track();
-        copied.set(false);
+    let of = Signal::derive(move || answer.track());
+    let copied = Callback::new(move |()| {
+        answer.with_untracked(|it| it.as_ref().map(|it| Text::Here(it.json.clone())))
     });
-    let copy = move |_| {
-        if let Some(it) = answer.get_untracked() {
-            browser::copy(&it.json);
-            copied.set(true);
-        }
-    };
     view! {
         <div class="group" role="group" aria-label="Keep the chart">
             <button type="button" data-testid="plot-svg" on:click=svg>"SVG"</button>
@@ -150,8 +144,7 @@ fn Keep() -> impl IntoView {
             <button type="button" data-testid="plot-csv" on:click=csv>"CSV"</button>
             <button type="button" data-testid="plot-json" on:click=json>"JSON"</button>
         </div>
-        <button type="button" class="quiet" data-testid="plot-copy" on:click=copy>
-            {move || if copied.get() { "Copied" } else { "Copy JSON" }}
-        </button>
+        <CopyButton id="plot-copy" label="Copy JSON" title="Copy the figures of the chart as JSON"
+            text=copied of/>
     }
 }

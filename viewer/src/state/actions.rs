@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use js_sys::{Function, Promise};
 use leptos::prelude::*;
 use leptos::reactive::graph::Observer;
+use wasm_bindgen::JsValue;
 use web_sys::{Blob, File, FileList};
 
 use super::answers::PanelAnswers;
@@ -23,7 +25,7 @@ use crate::engine::ruler::RulerAnswer;
 use crate::engine::spent::SpentAnswer;
 use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
-use crate::load::place::Place;
+use crate::load::place::{OnDisk, Place};
 use crate::theme::Theme;
 use crate::timeline::frames;
 
@@ -64,8 +66,6 @@ pub(crate) struct App {
     pub(crate) panels: PanelAnswers,
     /// The cycle under the pointer of whichever timeline it is over.
     pub(crate) cursor: RwSignal<Option<u64>>,
-    /// Whether the JSON of the table was put on the clipboard.
-    pub(crate) copied: RwSignal<bool>,
     /// Whether the help is shown.
     pub(crate) help: RwSignal<bool>,
     /// What the address says is open.
@@ -82,6 +82,8 @@ pub(crate) struct App {
     pub(crate) turn: RwSignal<u64>,
     /// Whether the hash of the open file was asked for.
     hash_asked: StoredValue<bool>,
+    /// Takes the JSON that was asked for.
+    wants_json: StoredValue<Option<Function>, LocalStorage>,
     pub(super) client: StoredValue<WorkerClient, LocalStorage>,
 }
 
@@ -107,7 +109,6 @@ impl App {
             wanted_sha: RwSignal::default(),
             panels: PanelAnswers::default(),
             cursor: RwSignal::default(),
-            copied: RwSignal::new(false),
             help: RwSignal::new(false),
             place: StoredValue::default(),
             others: StoredValue::default(),
@@ -116,6 +117,7 @@ impl App {
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
             hash_asked: StoredValue::new(false),
+            wants_json: StoredValue::new_local(None),
             client: StoredValue::new_local(client.clone()),
         };
         client.set_on_answer(move |answer| app.take_for(0, answer));
@@ -251,6 +253,7 @@ impl App {
     }
 
     fn forget(self) {
+        self.give_json(&JsValue::NULL);
         self.table.set(None);
         self.spent.set(None);
         self.selected.set(None);
@@ -274,6 +277,32 @@ impl App {
             self.turn.track();
         }
         self.client.with_value(|client| client.ask(request));
+    }
+
+    /// Asks for JSON: a promise of the text, or of null where there will be none. Who asked before
+    /// is told so.
+    pub(crate) fn ask_json(self, request: Request) -> Promise {
+        self.give_json(&JsValue::NULL);
+        self.void(Lane::Json);
+        let promise = Promise::new(&mut |take, _| self.wants_json.set_value(Some(take)));
+        self.ask(request);
+        promise
+    }
+
+    fn give_json(self, json: &JsValue) {
+        if let Some(Some(take)) = self.wants_json.try_update_value(Option::take) {
+            // A promise takes whatever it is given.
+            let _ = take.call1(&JsValue::NULL, json);
+        }
+    }
+
+    /// The open profile as commands find it; `None` without one.
+    pub(crate) fn on_disk(self) -> Option<OnDisk> {
+        let name = self
+            .load
+            .with(|load| load.summary().map(|it| it.name.clone()))?;
+        let place = self.place.get_value();
+        Some(place.on_disk(&name, "", browser::absolute))
     }
 
     /// Nobody wants what was asked in a lane any more.
@@ -347,10 +376,7 @@ impl App {
                     self.ask_hash_once();
                 }
             }
-            Answer::Json(json) => {
-                browser::copy(&json);
-                self.copied.set(true);
-            }
+            Answer::Json(json) => self.give_json(&json.into()),
             Answer::Spent(spent) => self.spent.set(Some(Arc::new(spent))),
             Answer::Selected(spent) => self.selected.set(Some(Arc::new(spent))),
             Answer::Ruler(ruler) => self.ruler.set(Some(Arc::new(ruler))),
@@ -440,7 +466,10 @@ impl App {
         });
         match opening {
             Some(name) => self.load.set(LoadState::Failed { name, failure }),
-            None => self.trouble.set(Some(failure)),
+            None => {
+                self.give_json(&JsValue::NULL);
+                self.trouble.set(Some(failure));
+            }
         }
     }
 }

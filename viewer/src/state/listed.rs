@@ -39,7 +39,7 @@ fn compared(a: &ListRow, b: &ListRow, column: usize, ascending: bool) -> Orderin
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
         (None, None) => match (a.raw == "null", b.raw == "null") {
-            (false, false) => directed(a.text.cmp(&b.text)),
+            (false, false) => directed(order::names(&a.text, &b.text)),
             (a, b) => a.cmp(&b),
         },
     }

@@ -6,7 +6,7 @@ use analytics::order;
 
 use super::view::Sort;
 use crate::engine::list::number;
-use crate::engine::table::{COLUMNS, Row, TableAnswer};
+use crate::engine::table::{COLUMNS, TableAnswer};
 
 /// Positions of the rows in the order of `sort`: unknown figures last either way, ties by name. An
 /// unknown column leaves the query's order.
@@ -18,7 +18,7 @@ fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
     let rows = &table.rows;
     if column == 0 {
         order::by(&mut order, |&a, &b| {
-            directed(by_name(&rows[a], &rows[b]), sort.ascending)
+            directed(order::names(&rows[a].name, &rows[b].name), sort.ascending)
         });
         return order;
     }
@@ -33,7 +33,7 @@ fn sorted(table: &TableAnswer, sort: &Sort) -> Vec<usize> {
             (None, Some(_)) => Ordering::Greater,
             (None, None) => Ordering::Equal,
         };
-        by_figure.then_with(|| by_name(&rows[a], &rows[b]))
+        by_figure.then_with(|| order::names(&rows[a].name, &rows[b].name))
     });
     order
 }
@@ -54,22 +54,11 @@ fn directed(ordering: Ordering, ascending: bool) -> Ordering {
     }
 }
 
-/// Names with numbers in them, such as `tile 9` and `tile 10`, go by the number.
-fn by_name(a: &Row, b: &Row) -> Ordering {
-    let split = |name: &str| {
-        let digits = name.len() - name.trim_end_matches(|it: char| it.is_ascii_digit()).len();
-        let (stem, number) = name.split_at(name.len() - digits);
-        (stem.to_owned(), number.parse::<u64>().ok())
-    };
-    split(&a.name)
-        .cmp(&split(&b.name))
-        .then_with(|| a.name.cmp(&b.name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::table::Cell;
+    use crate::engine::list::Press;
+    use crate::engine::table::{Cell, Row};
 
     fn table() -> TableAnswer {
         let row = |name: &str, work: &str| {
@@ -83,7 +72,7 @@ mod tests {
             cells[1].raw = work.to_owned();
             Row {
                 name: name.to_owned(),
-                kernel: None,
+                press: Press::Nothing,
                 cells,
             }
         };

@@ -87,7 +87,7 @@ impl Grouping {
         match self {
             Self::Kernel => "Kernel",
             Self::Operation => "Operation",
-            Self::Phase => "Phase",
+            Self::Phase => "Phase / epoch",
             Self::Tile => "Tile",
             Self::Kind => "Kind",
             Self::Metadata => "Value",

@@ -203,12 +203,14 @@ pub struct OpenArgs {
 /// Arguments of `fetch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A download that broke off goes on where it ended. The content is checked against its hash.
+A download that broke off goes on where it ended. The content is checked against its hash, which
+addresses of other hosts do not tell.
 
 Examples:
-  ipu-stack fetch http://127.0.0.1:7472/p/0123456789abcdef0123456789abcdef -o block.ipuprofile")]
+  ipu-stack fetch http://127.0.0.1:7472/p/0123456789abcdef0123456789abcdef -o block.ipuprofile
+  ipu-stack fetch https://example.com/runs/block.ipuprofile -o block.ipuprofile")]
 pub struct FetchArgs {
-    /// A link of the viewer, /a/… or /p/…
+    /// A link of the viewer, /a/… or /p/…, or the address of a profile or package
     pub link: String,
     /// File to write
     #[arg(short, long, value_name = "FILE")]

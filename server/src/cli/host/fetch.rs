@@ -1,10 +1,13 @@
 //! `fetch`: a link → its content in a file, checked against its hash.
 //!
 //! The content gathers in `FILE.part`; what is there from a download that broke off is asked for
-//! no more.
+//! no more. From any other address a profile or package is taken as it is: nothing says its hash,
+//! so no part of an earlier download is trusted.
 
 use std::path::{Path, PathBuf};
 
+use analytics::format::{FileKind, sniff};
+use reqwest::Url;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -22,44 +25,103 @@ use crate::store::BlobId;
 /// Downloads that are begun before giving up; each goes on where the last one ended.
 const TRIES: u32 = 5;
 
+/// What is fetched.
+enum Source {
+    /// An artifact, whose hash is known.
+    Artifact(Link),
+    /// A file of some other host.
+    Elsewhere(Url),
+}
+
+impl Source {
+    /// What `text` leads to.
+    fn parse(text: &str) -> Result<Self, CliError> {
+        match (Link::parse(text), Url::parse(text)) {
+            (Ok(link), _) => Ok(Self::Artifact(link)),
+            (_, Ok(url)) if matches!(url.scheme(), "http" | "https") => Ok(Self::Elsewhere(url)),
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    /// Where the content is.
+    fn address(&self) -> String {
+        match self {
+            Self::Artifact(link) => link.content(),
+            Self::Elsewhere(url) => url.to_string(),
+        }
+    }
+
+    fn server(&self) -> String {
+        match self {
+            Self::Artifact(link) => link.server.clone(),
+            Self::Elsewhere(url) => url.origin().ascii_serialization(),
+        }
+    }
+}
+
 pub(in crate::cli) fn run(args: &FetchArgs, io: &mut Io<'_>) -> Outcome {
-    let link = Link::parse(&args.link)?;
-    let client = Client::new(&link.server, io.environment)?;
+    let source = Source::parse(&args.link)?;
+    let client = Client::new(&source.server(), io.environment)?;
     let progress = Progress::new(io.interactive);
-    let bytes = runtime()?.block_on(fetch(&client, &link, &args.output, &progress))?;
+    let bytes = runtime()?.block_on(fetch(&client, &source, &args.output, &progress))?;
     drop(progress);
     print(io.stdout, &format!("{}\n", wrote(&args.output, bytes)))
 }
 
 async fn fetch(
     client: &Client,
-    link: &Link,
+    source: &Source,
     output: &Path,
     progress: &Progress,
 ) -> Result<u64, CliError> {
-    let expected = expected(client, link).await?;
     let part = part_of(output);
     let fail = |error: &std::io::Error| unwritable(error, &part);
+    let expected = match source {
+        Source::Artifact(link) => Some(expected(client, link).await?),
+        Source::Elsewhere(_) => {
+            forget(&part).await.map_err(|error| fail(&error))?;
+            None
+        }
+    };
+    let address = source.address();
     let mut tries = 0;
     loop {
-        match download(client, link, &part, progress).await {
+        match download(client, &address, &part, progress).await {
             Ok(()) => break,
             Err(error) if tries + 1 == TRIES => return Err(error),
             Err(error) => tracing::info!(%error, "going on where it broke off"),
         }
         tries += 1;
     }
-    let (found, bytes) = hash(&part).await.map_err(|error| fail(&error))?;
-    if found != expected {
-        tokio::fs::remove_file(&part)
-            .await
-            .map_err(|error| fail(&error))?;
-        let what = format!("the content has the hash {found}, not {expected}");
-        return Err(CliError::user(what, link.content(), "fetch it again"));
+    let found = content(&part).await.map_err(|error| fail(&error))?;
+    let refusal = match expected {
+        Some(expected) if found.hash != expected => Some(CliError::user(
+            format!("the content has the hash {}, not {expected}", found.hash),
+            &address,
+            "fetch it again",
+        )),
+        None if found.kind == FileKind::Unknown => Some(CliError::user(
+            "what is there is neither a profile nor a package",
+            &address,
+            "give the address of the file itself, or a link as `ipu-stack publish` prints it",
+        )),
+        _ => None,
+    };
+    if let Some(refusal) = refusal {
+        forget(&part).await.map_err(|error| fail(&error))?;
+        return Err(refusal);
     }
     let renamed = tokio::fs::rename(&part, output).await;
     renamed.map_err(|error| unwritable(&error, output))?;
-    Ok(bytes)
+    Ok(found.bytes)
+}
+
+/// Removes a file, if there is one.
+async fn forget(path: &Path) -> std::io::Result<()> {
+    match tokio::fs::remove_file(path).await {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// The hash that the content must have.
@@ -85,7 +147,7 @@ fn part_of(output: &Path) -> PathBuf {
 /// Gets what is missing of the content.
 async fn download(
     client: &Client,
-    link: &Link,
+    address: &str,
     part: &Path,
     progress: &Progress,
 ) -> Result<(), CliError> {
@@ -94,9 +156,8 @@ async fn download(
     let file = options.create(true).append(true).open(part).await;
     let mut file = file.map_err(|error| fail(&error))?;
     let start = file.metadata().await.map_err(|error| fail(&error))?.len();
-    let address = link.content();
     let asked = client.send(|| {
-        let request = client.read(&address);
+        let request = client.read(address);
         match start {
             0 => request,
             _ => request.header("range", format!("bytes={start}-")),
@@ -114,7 +175,7 @@ async fn download(
     let mut done = start;
     let broken = |error: reqwest::Error| {
         let hint = "run the same command again to go on";
-        CliError::user(format!("the download broke off: {error}"), &address, hint)
+        CliError::user(format!("the download broke off: {error}"), address, hint)
     };
     while let Some(bytes) = answer.chunk().await.map_err(broken)? {
         file.write_all(&bytes).await.map_err(|error| fail(&error))?;
@@ -124,14 +185,26 @@ async fn download(
     file.flush().await.map_err(|error| fail(&error))
 }
 
-async fn hash(path: &Path) -> std::io::Result<(BlobId, u64)> {
+/// What was downloaded.
+struct Content {
+    hash: BlobId,
+    kind: FileKind,
+    bytes: u64,
+}
+
+async fn content(path: &Path) -> std::io::Result<Content> {
     let mut file = tokio::fs::File::open(path).await?;
     let (mut hash, mut bytes) = (Sha256::new(), 0);
+    let mut kind = FileKind::Unknown;
     let mut buffer = vec![0; 1 << 20];
     loop {
         let count = file.read(&mut buffer).await?;
         if count == 0 {
-            return Ok((BlobId::from_digest(hash.finalize().into()), bytes));
+            let hash = BlobId::from_digest(hash.finalize().into());
+            return Ok(Content { hash, kind, bytes });
+        }
+        if bytes == 0 {
+            kind = sniff(&buffer[..count]);
         }
         hash.update(&buffer[..count]);
         bytes += count as u64;
