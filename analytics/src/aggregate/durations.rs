@@ -1,14 +1,16 @@
 //! A multiset of durations: values in, exact percentiles out.
 //!
 //! Values are listed until the list is as long as a table of the smallest values would be; from
-//! then on those are counted, and the table grows with the list. So a value costs at most eight
-//! bytes, and a kernel that runs often costs one increment a sample.
+//! then on those are counted, and the table grows with the list. Values above the largest table are
+//! listed in pieces of one length, which neither grow nor are copied or sorted. So a kernel that
+//! runs often costs one increment a sample and 256 KiB, and a sample longer than 65,535 cycles four
+//! bytes.
 
 use crate::units::Cycles;
 
 /// Length of the list at which there is a table first, and of that table.
 const TABLE_MIN: usize = 1 << 12;
-/// Length of the largest table: larger values are always listed.
+/// Length of the largest table, and of a piece of the list of larger values.
 const TABLE_MAX: usize = 1 << 16;
 /// Occurrences that a wrapped counter stands for.
 const WRAPPED: u64 = 1 << 32;
@@ -18,8 +20,10 @@ const WRAPPED: u64 = 1 << 32;
 pub(crate) struct Durations {
     /// Occurrences by value; empty until it pays.
     counts: Vec<u32>,
-    /// Values that the table does not hold.
+    /// Values that the table does not hold, but for those in `pieces`.
     list: Vec<u32>,
+    /// Lists of [`TABLE_MAX`] values above the largest table.
+    pieces: Vec<Vec<u32>>,
     /// The value of each counter that wrapped, once for every wrap.
     wrapped: Vec<u32>,
 }
@@ -58,6 +62,9 @@ impl Durations {
 
     #[inline(never)]
     fn push(&mut self, value: u32) {
+        if self.list.len() >= TABLE_MAX {
+            self.pieces.push(std::mem::take(&mut self.list));
+        }
         self.list.push(value);
         let longer = TABLE_MIN.max(self.counts.len() * 2);
         if self.list.len() >= longer && longer <= TABLE_MAX {
@@ -87,16 +94,18 @@ impl Durations {
                 self.wrapped.push(value);
             }
         }
+        // Only beside the largest table there are pieces, and that is now here.
+        self.pieces.extend(other.pieces);
         other.list.into_iter().for_each(|value| self.add(value));
         self.wrapped.extend(other.wrapped);
     }
 
-    /// The order statistics. Sorts the list, so it is not free.
+    /// The order statistics. Sorts the list, or passes over it some times, so it is not free.
     pub(crate) fn ranks(&mut self) -> Ranks {
-        self.list.sort_unstable();
         let counted: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
         let wraps = self.wrapped.len() as u64 * WRAPPED;
-        let total = counted + wraps + self.list.len() as u64;
+        let listed = self.list.len() + self.pieces.len() * TABLE_MAX;
+        let total = counted + wraps + listed as u64;
         let Some(last) = total.checked_sub(1) else {
             return Ranks::default();
         };
@@ -105,8 +114,8 @@ impl Durations {
         Ranks { p50, p95, maximum }
     }
 
-    /// The values at ascending ranks, all in range. The list is sorted.
-    fn values_at(&self, ranks: [u64; 3]) -> [Cycles; 3] {
+    /// The values at ascending ranks, all in range.
+    fn values_at(&mut self, ranks: [u64; 3]) -> [Cycles; 3] {
         let mut values = [Cycles::ZERO; 3];
         let mut next = 0;
         let mut before = 0;
@@ -118,13 +127,44 @@ impl Durations {
                 next += 1;
             }
         }
+        if self.pieces.is_empty() {
+            self.list.sort_unstable();
+        }
         for (value, rank) in values.iter_mut().zip(ranks).skip(next) {
-            let at = usize::try_from(rank - before).ok();
-            let listed = at.and_then(|at| self.list.get(at)).copied();
+            let rank = rank - before;
+            let listed = if self.pieces.is_empty() {
+                let at = usize::try_from(rank).ok();
+                at.and_then(|at| self.list.get(at)).copied()
+            } else {
+                self.select(rank)
+            };
             *value = Cycles::new(u64::from(listed.unwrap_or_default()));
         }
         values
     }
+
+    /// The listed value at a rank among them, by the upper half of its bits, then by the lower: two
+    /// passes and no copy.
+    fn select(&self, rank: u64) -> Option<u32> {
+        let listed = || self.pieces.iter().flatten().chain(&self.list).copied();
+        let (high, rank) = rank_in(listed().map(|value| value >> 16), rank)?;
+        let with_high = listed().filter(|value| value >> 16 == high);
+        let (low, _) = rank_in(with_high.map(|value| value & 0xFFFF), rank)?;
+        Some(high << 16 | low)
+    }
+}
+
+/// The value at a rank among values of 16 bits, and the rank among those equal to it.
+fn rank_in(values: impl Iterator<Item = u32>, mut rank: u64) -> Option<(u32, u64)> {
+    let mut counts = vec![0u64; 1 << 16];
+    values.for_each(|value| counts[value as usize] += 1);
+    for (value, &count) in (0..).zip(&counts) {
+        if rank < count {
+            return Some((value, rank));
+        }
+        rank -= count;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -190,6 +230,29 @@ mod tests {
         durations.merge(other.clone());
         durations.merge(other);
         assert_eq!(durations.wrapped, [7, 9]);
+    }
+
+    #[test]
+    fn values_above_the_table_cost_four_bytes_and_keep_their_ranks() {
+        // 200,000 distinct values in a scrambled order, in two multisets.
+        let value = |at: u32| 70_000 + at.wrapping_mul(7_919) % 200_000 * 16;
+        let mut halves = [Durations::default(), Durations::default()];
+        for at in 0..200_000 {
+            halves[at as usize % 2].add(value(at));
+        }
+        let [mut whole, other] = halves;
+        whole.merge(other);
+        assert_eq!(whole.pieces.len(), 3);
+        let bytes = |list: &Vec<u32>| list.capacity() * size_of::<u32>();
+        assert!(whole.pieces.iter().all(|it| bytes(it) == 4 * it.len()));
+        assert!(
+            bytes(&whole.list) <= 4 * TABLE_MAX,
+            "one piece that is being filled"
+        );
+        assert_eq!(
+            whole.ranks(),
+            sorted_ranks((0..200_000).map(value).collect())
+        );
     }
 
     /// Few distinct values, so that the table of a small input is not mostly zero.

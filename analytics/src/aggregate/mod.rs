@@ -1,7 +1,8 @@
 //! Sums over samples: a report, a clock and a grouping in, the exact figures of every group out.
 //!
-//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread,
-//! the tallies of the groups, and at most eight bytes a matching sample for exact percentiles.
+//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread
+//! (1 MiB), the tallies of the groups (at most 256 KiB each and thread for exact percentiles, and
+//! the intervals of the union), and four bytes for each matching sample of more than 65,535 cycles.
 
 mod block;
 mod durations;

@@ -135,7 +135,8 @@ impl Change {
 /// A list of changes, largest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// The changes: by size of the change in phase cycles, descending, then by name.
+    /// The changes: by size of the change in phase cycles, descending, then in the order of tiles,
+    /// of phases, or of names.
     pub changes: Vec<Change>,
 }
 
@@ -284,9 +285,8 @@ fn change(name: String, before: Option<&Group>, after: Option<&Group>, noise: u6
 
 fn section(mut changes: Vec<Change>) -> Section {
     let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
-    order::by(&mut changes, |a, b| {
-        (size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name))
-    });
+    // The sort is stable, and the changes come in the order of their keys.
+    order::by_key(&mut changes, |it| std::cmp::Reverse(size(it)));
     Section { changes }
 }
 

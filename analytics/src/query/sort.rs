@@ -9,7 +9,8 @@ use crate::query::Group;
 macro_rules! sort_keys {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $figure:expr;)*) => {
         /// What groups are sorted by: figures descending with unknown ones last, names and first
-        /// offsets ascending. Ties go by first offset, then name.
+        /// offsets ascending. Ties go by first offset, then name. Names that are numbers, or hold
+        /// one, such as those of tiles, are in the order of the numbers.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SortKey {
             $($(#[$doc])* $variant,)*
@@ -132,7 +133,7 @@ impl SortKey {
         };
         by_key
             .then_with(|| a.measures.first_offset.cmp(&b.measures.first_offset))
-            .then_with(|| a.name.cmp(&b.name))
+            .then_with(|| order::names(&a.name, &b.name))
     }
 }
 

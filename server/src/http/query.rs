@@ -47,7 +47,7 @@ pub(super) async fn by_publication(
 
 async fn answer(shared: &Shared, id: BlobId, flags: &str) -> Result<Response, AppError> {
     let question = crate::cli::question(words(flags, "profile-query")?);
-    let question = question.map_err(|error| {
+    let (question, strict) = question.map_err(|error| {
         AppError::bad_request(
             error,
             "the names are the flags of `ipu-stack profile-query`",
@@ -62,6 +62,13 @@ async fn answer(shared: &Shared, id: BlobId, flags: &str) -> Result<Response, Ap
             let hint = "see `ipu-stack profile-query --help`";
             AppError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string(), hint)
         })?;
+        if let Some((problem, hint)) = crate::cli::empty(&answer).filter(|_| strict) {
+            return Err(AppError::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                problem,
+                hint,
+            ));
+        }
         check_groups(&answer)?;
         bounded(query_json(&answer))
     });
