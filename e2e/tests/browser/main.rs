@@ -4,6 +4,7 @@ mod badges;
 mod colours;
 mod commands;
 mod compare;
+mod copies;
 mod driver;
 mod exchange;
 mod existing;

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::list::{List, Press, cycles_with_time};
-use super::panel::common;
 use super::protocol::{Fact, clock_name};
 use super::table::Cell;
 
@@ -104,7 +103,7 @@ pub(crate) fn phases_json(report: &ProfileReport, asked: PhasesAsked) -> Result<
 /// The critical path on a clock.
 pub(super) fn options(clock: ClockKind) -> CriticalOptions {
     CriticalOptions {
-        shared: common(clock) == ClockKind::Shared,
+        shared: clock.common() == ClockKind::Shared,
         ..CriticalOptions::default()
     }
 }

@@ -5,8 +5,8 @@ use analytics::chart::{
 };
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{self, Filter, GroupBy, Query, QueryResult, SortKey};
-use analytics::report::query_json;
+use analytics::query::{self, CUMULATIVE_POINTS, Filter, GroupBy, Query, QueryResult, SortKey};
+use analytics::report::{cumulative_json, durations_json, query_json};
 use analytics::text;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
@@ -50,9 +50,6 @@ pub(crate) struct PlotAnswer {
     pub(crate) said: String,
 }
 
-/// Points of a running sum.
-const POINTS: u32 = 480;
-
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A picture's data as CSV and JSON, and its main figures in words.
@@ -88,12 +85,14 @@ fn draw(report: &ProfileReport, asked: &PlotAsked, area: &Area<'_>) -> Result<Da
         Plot::Durations => {
             let found = query::histogram(report, &filter, asked.clock)?;
             let _drawn = duration_histogram(area, &found, theme);
-            histogram_data(&found)
+            let json = durations_json(&found, &filter, asked.clock);
+            [histogram_csv(&found), json, histogram_in_words(&found)]
         }
         Plot::Cumulative => {
-            let found = query::cumulative(report, &filter, asked.clock, POINTS)?;
+            let found = query::cumulative(report, &filter, asked.clock, CUMULATIVE_POINTS)?;
             let _drawn = cumulative_work(area, &found, theme);
-            cumulative_data(&found)
+            let json = cumulative_json(&found, &filter, asked.clock);
+            [cumulative_csv(&found), json, cumulative_in_words(&found)]
         }
         Plot::Roofline => {
             let found = ask(report, asked, GroupBy::Kernel, SortKey::WorkCycles)?;
@@ -140,18 +139,18 @@ fn ask(
     Ok(query::query(report, &question)?)
 }
 
-fn written(list: &List, said: String) -> Data {
+fn written(list: &List) -> String {
     let order: Vec<usize> = (0..list.rows.len()).collect();
-    [list.csv(&order), list.json(&order), said]
+    list.csv(&order)
 }
 
-fn histogram_data(found: &query::Histogram) -> Data {
-    let mut list = List::new(&[("firstCycles", "", ""), ("samples", "", "")]);
+fn histogram_csv(found: &query::Histogram) -> String {
+    let mut list = List::new(&[("firstCycles", "", ""), ("sampleCount", "", "")]);
     for bin in &found.bins {
         let cells = vec![Cell::count(bin.first), Cell::count(bin.samples)];
         list.push(Press::Nothing, cells);
     }
-    written(&list, histogram_in_words(found))
+    written(&list)
 }
 
 fn histogram_in_words(found: &query::Histogram) -> String {
@@ -166,7 +165,7 @@ fn histogram_in_words(found: &query::Histogram) -> String {
     }
 }
 
-fn cumulative_data(found: &query::Cumulative) -> Data {
+fn cumulative_csv(found: &query::Cumulative) -> String {
     let columns = ["at", "measuredCycles", "physicalWorkCycles", "usefulCycles"];
     let mut list = List::new(&columns.map(|it| (it, "", "")));
     for it in &found.points {
@@ -180,6 +179,10 @@ fn cumulative_data(found: &query::Cumulative) -> Data {
         ];
         list.push(Press::Nothing, cells);
     }
+    written(&list)
+}
+
+fn cumulative_in_words(found: &query::Cumulative) -> String {
     let said = found.points.last().map(|it| {
         format!(
             "in the end {} tile cycles, physical work of {} and useful work of {} issue-cycles",
@@ -188,7 +191,7 @@ fn cumulative_data(found: &query::Cumulative) -> Data {
             text::work(Some(it.useful))
         )
     });
-    written(&list, said.unwrap_or_default())
+    said.unwrap_or_default()
 }
 
 /// The JSON is what `profile-query` prints.
@@ -202,8 +205,7 @@ fn query_data(found: &QueryResult) -> Data {
     for row in table.rows {
         list.push(Press::Nothing, row.cells);
     }
-    let [csv, _, said] = written(&list, groups_in_words(found));
-    [csv, query_json(found), said]
+    [written(&list), query_json(found), groups_in_words(found)]
 }
 
 fn groups_in_words(found: &QueryResult) -> String {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::copy::CopyButton;
-use crate::browser::Text;
+use crate::browser::{self, Text};
 use crate::engine::panel::PanelAsked;
-use crate::engine::protocol::Request;
+use crate::engine::protocol::{Request, Summary};
+use crate::load::place::Place;
 use crate::state::actions::use_app;
 
 /// Keeps a question asked while a profile is open, and says for a panel's `data-state` whether the
@@ -62,38 +63,80 @@ where
     Memo::new(move |_| answer.with(|it| it.as_ref().map(|it| Arc::new(part(it)))))
 }
 
+/// The command behind a question about the open profile, after those that bring its file; `None`
+/// without either. `command` is given the file as a word.
+pub(super) fn command_of<Asked: 'static>(
+    asked: impl Fn() -> Option<Asked> + Send + Sync + 'static,
+    command: fn(&Asked, &str, &Summary) -> String,
+) -> Memo<Option<String>> {
+    let app = use_app();
+    Memo::new(move |_| {
+        let (asked, disk) = (asked()?, app.on_disk()?);
+        app.load.with(|load| {
+            let words = command(&asked, &disk.file, load.summary()?);
+            Some(disk.command(&words))
+        })
+    })
+}
+
+/// The command behind a question about the open package, likewise.
+pub(super) fn command_of_package<Asked: 'static>(
+    asked: impl Fn() -> Option<Asked> + Send + Sync + 'static,
+    command: fn(&Asked, &str) -> String,
+) -> Memo<Option<String>> {
+    let app = use_app();
+    Memo::new(move |_| {
+        let asked = asked()?;
+        let name = app
+            .panels
+            .package
+            .with(|it| it.ready().map(|(_, of)| of.name.clone()))?;
+        let place = match app.view.with(|view| view.panels.package.clone()) {
+            Some(address) => Place::from_url(&address, &browser::origin()),
+            None => Place::Landing,
+        };
+        let disk = place.on_disk(&name, "", browser::absolute);
+        Some(disk.command(&command(&asked, &disk.file)))
+    })
+}
+
 /// Copies the panel's answer as JSON, and as the command that prints the same.
 #[component]
 pub(super) fn CopyAnswer(
     /// Name for tests.
     id: &'static str,
-    /// The question behind the panel.
+    /// The question for the JSON; without one there is nothing to copy.
     #[prop(into)]
-    asked: Signal<Option<PanelAsked>>,
-    /// The command after `ipu-stack`, given the file as a word of it.
-    command: fn(&PanelAsked, &str) -> Option<String>,
-    /// Commands that bring what else the command reads.
-    #[prop(optional, into)]
-    first: Signal<String>,
+    asked: Signal<Option<Request>>,
+    /// The command.
+    command: Memo<Option<String>>,
 ) -> impl IntoView {
     let app = use_app();
-    let text = Memo::new(move |_| {
-        let disk = app.on_disk()?;
-        let words = command(&asked.get()?, &disk.file)?;
-        Some(format!("{}{}", first.get(), disk.command(&words)))
-    });
-    let json = move |()| {
-        let request = Request::PanelJson(asked.get_untracked()?);
-        Some(Text::Promised(app.ask_json(request)))
-    };
-    let of = Signal::derive(move || asked.track());
+    let json = move |()| Some(Text::Promised(app.ask_json(asked.get_untracked()?)));
     view! {
-        <Show when=move || text.with(Option::is_some)>
+        <CopyCommand id command/>
+        <CopyButton id=format!("{id}-answer") label="Copy answer as JSON"
+            title="Copy the whole answer as JSON" text=Callback::new(json)
+            of=Signal::derive(move || asked.track())
+            disabled=Signal::derive(move || asked.with(Option::is_none))/>
+    }
+}
+
+/// Copies the command that prints the panel's answer.
+#[component]
+pub(super) fn CopyCommand(
+    /// Name for tests.
+    id: &'static str,
+    /// The command.
+    command: Memo<Option<String>>,
+) -> impl IntoView {
+    let text = move |()| command.get_untracked().map(Text::Here);
+    let of = Signal::derive(move || command.track());
+    view! {
+        <Show when=move || command.with(Option::is_some)>
             <CopyButton id=format!("{id}-command") label="Copy as command"
                 title="Copy the command that prints the same as JSON"
-                text=Callback::new(move |()| text.get_untracked().map(Text::Here)) of/>
+                text=Callback::new(text) of/>
         </Show>
-        <CopyButton id=format!("{id}-answer") label="Copy answer as JSON"
-            title="Copy the whole answer as JSON" text=Callback::new(json) of/>
     }
 }

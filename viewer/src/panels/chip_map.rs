@@ -9,8 +9,8 @@ use leptos::prelude::*;
 use web_sys::PointerEvent;
 
 use super::legend::{Swatches, levels};
-use super::spent::keep_spent;
-use crate::engine::spent::SpentAsked;
+use super::spent::{CopySpent, keep_spent};
+use crate::engine::spent::{SpentAsked, Told};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::panels::Over;
@@ -126,6 +126,7 @@ fn MapControls(
                 on:click=move |_| { app.jump_view(|view| view.tiles = None); }>"All tiles"</button>
             <output class="range" data-testid="map-cycles">{cycles}</output>
             <output class="range" data-testid="pointed">{said}</output>
+            <CopySpent id="chip" answer=app.spent told=Told::Tiles/>
         </div>
     }
 }

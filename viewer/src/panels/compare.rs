@@ -14,6 +14,7 @@ use super::facts::{Facts, Warnings};
 use crate::browser;
 use crate::engine::compare::{CompareAsked, TileChange};
 use crate::engine::panel::PanelAsked;
+use crate::engine::protocol::Request;
 use crate::load::place::{OnDisk, Place};
 use crate::pictures::change;
 use crate::state::actions::{App, use_app};
@@ -135,8 +136,12 @@ fn Differences() -> impl IntoView {
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
     let state = keep_asked(asked, PanelAsked::Compare, answered);
-    let question = Signal::derive(move || asked().map(PanelAsked::Compare));
     let refusal = move || answer.with(|it| it.as_ref().and_then(|it| it.refusal.clone()));
+    // Nothing was compared then, and the command would say why.
+    let accepted = move || asked().filter(|_| refusal().is_none());
+    let question = move || Some(Request::PanelJson(PanelAsked::Compare(accepted()?)));
+    let question = Signal::derive(question);
+    let command = Memo::new(move |_| command(app, &accepted()?));
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
     // Pressing a row that both have lays its two starts over each other.
@@ -150,7 +155,6 @@ fn Differences() -> impl IntoView {
         }
     });
     let clock = Signal::derive(move || app.view.with(|view| view.clock));
-    let first = Signal::derive(move || other_on_disk(app).first);
     let kind = Kind {
         id: "compare-table",
         label: "Differences",
@@ -160,7 +164,7 @@ fn Differences() -> impl IntoView {
         <div data-panel data-testid="differences" data-state=state>
             <div class="controls">
                 <PairsChoice/>
-                <CopyAnswer id="compare" asked=question command first/>
+                <CopyAnswer id="compare" asked=question command/>
             </div>
             {move || refusal().map(|refusal| view! {
                 <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
@@ -191,20 +195,20 @@ fn other_on_disk(app: App) -> OnDisk {
     place.on_disk(&name_of_other(), "before-", browser::absolute)
 }
 
-fn command(asked: &PanelAsked, file: &str) -> Option<String> {
-    let PanelAsked::Compare(asked) = asked else {
-        return None;
-    };
-    let other = other_on_disk(use_app()).file;
+/// The command that prints the same.
+fn command(app: App, asked: &CompareAsked) -> Option<String> {
+    let (here, other) = (app.on_disk()?, other_on_disk(app));
     // Two files of one name are in two folders, which a page is not told.
-    if other == file {
+    if other.file == here.file {
         return None;
     }
     let force = if asked.force { " --force" } else { "" };
     let clock = asked.clock.name();
-    Some(format!(
-        "profile-diff {other} {file} --clock {clock}{force} --limit 0 --json"
-    ))
+    let words = format!(
+        "profile-diff {} {} --clock {clock}{force} --limit 0 --json",
+        other.file, here.file
+    );
+    Some(format!("{}{}", other.first, here.command(&words)))
 }
 
 #[component]

@@ -21,6 +21,9 @@ pub(super) fn CopyButton(
     /// Look of the button.
     #[prop(default = "quiet")]
     class: &'static str,
+    /// Whether there is nothing to copy.
+    #[prop(optional)]
+    disabled: Signal<bool>,
 ) -> impl IntoView {
     let is_copied = RwSignal::new(None::<bool>);
     let version = StoredValue::new(0_u32);
@@ -50,6 +53,6 @@ pub(super) fn CopyButton(
     };
     view! {
         <button type="button" class=class data-testid=id title=title aria-live="polite"
-            on:click=press>{said}</button>
+            disabled=disabled on:click=press>{said}</button>
     }
 }

@@ -7,12 +7,13 @@ use analytics::clock::ClockKind;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, keep_asked, of, part};
+use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, bring};
 use super::facts::{Facts, Warnings};
 use super::legend::Swatches;
 use crate::engine::panel::PanelAsked;
 use crate::engine::phases::{PhaseBar, PhasesAsked};
+use crate::engine::protocol::{Request, Summary};
 use crate::engine::slack::SlackAsked;
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
 use crate::state::actions::{App, use_app};
@@ -35,7 +36,9 @@ pub(crate) fn Phases() -> impl IntoView {
     let clock = of(answer, |it| it.clock);
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
-    let question = Signal::derive(move || asked().map(PanelAsked::Phases));
+    let question = move || Some(Request::PanelJson(PanelAsked::Phases(asked()?)));
+    let question = Signal::derive(question);
+    let command = command_of(asked, command);
     let pressed = Callback::new(move |at: usize| {
         let bar = answer.with_untracked(|it| it.as_ref()?.bars.get(at).cloned());
         if let Some(bar) = bar {
@@ -71,17 +74,12 @@ pub(crate) fn Phases() -> impl IntoView {
 }
 
 /// The command that prints the same.
-fn command(asked: &PanelAsked, file: &str) -> Option<String> {
-    let PanelAsked::Phases(asked) = asked else {
-        return None;
-    };
+fn command(asked: &PhasesAsked, file: &str, _of: &Summary) -> String {
     let shared = match asked.clock {
         ClockKind::Cropped => "",
         ClockKind::Shared | ClockKind::Tile => " --shared-clock",
     };
-    Some(format!(
-        "profile-critical-path {file}{shared} --limit 0 --json"
-    ))
+    format!("profile-critical-path {file}{shared} --limit 0 --json")
 }
 
 /// Brings a phase closer, and its straggler into view.

@@ -3,9 +3,10 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::keep_asked;
+use super::asked::{CopyCommand, command_of, keep_asked};
 use super::copy::CopyButton;
 use crate::browser::{self, Text};
+use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::plot::PlotAsked;
 use crate::state::actions::{App, use_app};
@@ -137,6 +138,8 @@ fn Keep() -> impl IntoView {
     let copied = Callback::new(move |()| {
         answer.with_untracked(|it| it.as_ref().map(|it| Text::Here(it.json.clone())))
     });
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
+    let command = command_of(answered, command::plot);
     view! {
         <div class="group" role="group" aria-label="Keep the chart">
             <button type="button" data-testid="plot-svg" on:click=svg>"SVG"</button>
@@ -144,7 +147,8 @@ fn Keep() -> impl IntoView {
             <button type="button" data-testid="plot-csv" on:click=csv>"CSV"</button>
             <button type="button" data-testid="plot-json" on:click=json>"JSON"</button>
         </div>
-        <CopyButton id="plot-copy" label="Copy JSON" title="Copy the figures of the chart as JSON"
-            text=copied of/>
+        <CopyCommand id="plot" command/>
+        <CopyButton id="plot-copy" label="Copy answer as JSON"
+            title="Copy the figures of the chart as JSON" text=copied of/>
     }
 }
