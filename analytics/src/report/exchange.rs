@@ -13,9 +13,6 @@ use crate::traffic::{ExchangeTotals, PartTraffic, PortTotals, Role, TileTraffic,
 
 /// Name and version of the contract.
 pub const EXCHANGE_SCHEMA: &str = "ipu-stack/profile-exchange/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 24;
-
 const SEND: usize = Role::Send as usize;
 const RECEIVE: usize = Role::Receive as usize;
 const PARTNER: usize = Role::PartnerBusy as usize;
@@ -257,7 +254,7 @@ fn times(listed: &[ExchangeTotals]) -> String {
         ]
     };
     let rows: Vec<_> = listed.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn moved(listed: &[ExchangeTotals]) -> String {
@@ -282,7 +279,7 @@ fn moved(listed: &[ExchangeTotals]) -> String {
         ]
     };
     let rows: Vec<_> = listed.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn ports(place: &str, tiles: &[TileJson], limit: usize) -> String {
@@ -313,7 +310,7 @@ fn ports(place: &str, tiles: &[TileJson], limit: usize) -> String {
         "\n{} of {} tiles with transfers {place}, by landed bytes; bytes, then cycles\n{}",
         listed.len(),
         tiles.len(),
-        table(&header, &rows, NAME_WIDTH)
+        table(&header, &rows)
     )
 }
 

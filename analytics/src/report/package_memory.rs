@@ -13,8 +13,6 @@ use crate::units::PhysicalTile;
 
 /// Name and version of the contract.
 pub const PACKAGE_MEMORY_SCHEMA: &str = "ipu-stack/package-memory/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 20;
 /// Tiles listed in text.
 const LISTED: usize = 8;
 
@@ -207,7 +205,7 @@ fn tiles(map: &PackageMap, listed: &[HighWater]) -> String {
         ]
     };
     let rows: Vec<_> = listed.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn allocations(map: &PackageMap, memory: &TileMemory) -> String {
@@ -235,7 +233,7 @@ fn allocations(map: &PackageMap, memory: &TileMemory) -> String {
         ]
     };
     let rows: Vec<_> = memory.allocations.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 #[cfg(test)]

@@ -12,9 +12,6 @@ use crate::units::PhysicalTile;
 
 /// Name and version of the contract.
 pub const PACKAGE_TRAFFIC_SCHEMA: &str = "ipu-stack/package-traffic/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 24;
-
 /// The cells with most bytes as pretty JSON with a final newline: `limit` of them, 0 is all.
 #[must_use]
 pub fn package_traffic_json(map: &PackageMap, found: &TrafficMatrix, limit: usize) -> String {
@@ -103,7 +100,7 @@ pub fn package_traffic_text(map: &PackageMap, found: &TrafficMatrix, limit: usiz
         text::count(u64::from(found.tiles)),
         listed.len(),
         text::count(pairs.len() as u64),
-        table(&header, &rows, NAME_WIDTH)
+        table(&header, &rows)
     )
 }
 

@@ -13,9 +13,6 @@ use crate::units::{Cycles, PhysicalTile};
 
 /// Name and version of the contract.
 pub const PART_SCHEMA: &str = "ipu-stack/profile-part/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 24;
-
 /// What a part of `report` spent as pretty JSON with a final newline.
 #[must_use]
 pub fn part_json(report: &ProfileReport, asked: &PartQuestion, spent: &Spent) -> String {
@@ -216,7 +213,7 @@ fn times(what: &str, named: &[(&str, &Sums)], spent: &Spent) -> String {
         ]
     };
     let rows: Vec<_> = named.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn work(named: &[(&str, &Sums)]) -> String {
@@ -237,7 +234,7 @@ fn work(named: &[(&str, &Sums)]) -> String {
         ]
     };
     let rows: Vec<_> = named.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn tiles(spent: &Spent) -> String {
@@ -263,5 +260,5 @@ fn tiles(spent: &Spent) -> String {
         ]
     };
     let rows: Vec<_> = spent.tiles.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }

@@ -50,7 +50,7 @@ async fn the_part_in_view_has_sums_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_map_shows_each_tile_and_brushes_the_timeline() {
+async fn the_map_shows_any_figure_of_each_tile() {
     let words = [
         "profile-query",
         demo().profile.to_str().expect("a plain path"),
@@ -70,18 +70,12 @@ async fn the_map_shows_each_tile_and_brushes_the_timeline() {
     let span = answer["profileSpanCycles"].as_f64().expect("a span");
     for (row, column) in [(0, 0), (5, 17), (22, 63)] {
         let tile = row * 64 + column;
-        let (left, top) = place_of(&viewer, tile).await;
-        viewer.hover(left, top).await;
         let name = format!("tile {tile}");
         let groups = answer["groups"].as_array().expect("groups");
         let group = groups.iter().find(|it| it["name"] == name.as_str());
         let cycles = group.map_or(0.0, |it| it["workCycles"].as_f64().expect("a count"));
-        let expected = format!("{name}: {}", text::percent(Some(cycles / span)));
-        viewer
-            .wait(&format!(
-                "document.querySelector('[data-testid=pointed]')?.innerText === '{expected}'"
-            ))
-            .await;
+        let share = text::percent(Some(cycles / span));
+        says(&mut viewer, tile, &share).await;
     }
     for (metric, figure) in [
         ("efficiency", "usefulUtilization"),
@@ -93,15 +87,29 @@ async fn the_map_shows_each_tile_and_brushes_the_timeline() {
         let group = &answer["groups"][0];
         let name = group["name"].as_str().expect("a name");
         let tile = name.strip_prefix("tile ").and_then(|it| it.parse().ok());
-        let (left, top) = place_of(&viewer, tile.expect("a tile")).await;
-        viewer.hover(left, top).await;
-        let expected = format!("{name}: {}", text::percent(group[figure].as_f64()));
-        viewer
-            .wait(&format!(
-                "document.querySelector('[data-testid=pointed]')?.innerText === '{expected}'"
-            ))
-            .await;
+        let share = text::percent(group[figure].as_f64());
+        says(&mut viewer, tile.expect("a tile"), &share).await;
     }
+    viewer.assert_quiet().await;
+}
+
+/// Points at a tile of the map and waits for its figure.
+async fn says(viewer: &mut Viewer, tile: u32, share: &str) {
+    let (left, top) = place_of(viewer, tile).await;
+    viewer.hover(left, top).await;
+    viewer
+        .wait(&format!(
+            "document.querySelector('[data-testid=pointed]')?.innerText === 'tile {tile}: {share}'"
+        ))
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_map_follows_the_timeline_and_brushes_it() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.open_by_drop(&demo().profile).await;
+    viewer.press("show-chip").await;
     let whole = viewer.text("map-cycles").await;
     viewer.press("zoom-in").await;
     assert_ne!(
@@ -157,16 +165,10 @@ async fn the_map_follows_the_pointer_and_the_selection() {
     let cycle: String = said.chars().filter(char::is_ascii_digit).collect();
     let computing = tiles_that_compute(&cycle);
     assert!(!computing.is_empty(), "the demo computes at cycle {cycle}");
-    for tile in [0_u32, 700, 1_471] {
-        let (left, top) = place_of(&viewer, tile).await;
-        viewer.hover(left, top).await;
-        let share = text::percent(Some(if computing.contains(&tile) { 1.0 } else { 0.0 }));
-        viewer
-            .wait(&format!(
-                "document.querySelector('[data-testid=pointed]')?.innerText === \
-                 'tile {tile}: {share}'"
-            ))
-            .await;
+    for tile in [0, 700, 1_471] {
+        let is_computing = computing.contains(&tile);
+        let share = text::percent(Some(if is_computing { 1.0 } else { 0.0 }));
+        says(&mut viewer, tile, &share).await;
     }
     assert_eq!(viewer.text("map-cycles").await, said, "the cycle stays");
 

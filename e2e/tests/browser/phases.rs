@@ -136,7 +136,13 @@ async fn check_barriers(viewer: &Viewer, stretches: &[Value]) {
     let rows = viewer.list("late-tile-table").await;
     assert_eq!(rows.len(), late.min(50));
     for row in &rows {
-        let of_row = |it: &&Value| it["physicalTile"].to_string() == row["tile"].text;
+        let of_row = |it: &&Value| {
+            it["physicalTile"]
+                .as_u64()
+                .map(|it| it.to_string())
+                .as_ref()
+                == Some(&row["tile"].text)
+        };
         let it = tiles.iter().find(of_row).expect("a tile of the profile");
         let number = |name: &str| it[name].as_u64().expect("a count");
         let waited = number("waitingCycles") + number("waitingInExchangeCycles");

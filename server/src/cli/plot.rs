@@ -65,9 +65,6 @@ fn is_png(output: &Path) -> Result<bool, CliError> {
     }
 }
 
-/// Points of the lines of a cumulative chart.
-const POINTS: u32 = 480;
-
 /// A chart to be drawn.
 pub(super) struct Plot {
     pub(super) chart: ChartArg,

@@ -322,10 +322,6 @@ pub enum ChartArg {
     KernelWork,
     /// How many samples took how long
     Durations,
-    /// How work adds up over the run
-    Cumulative,
-    /// What kernels reach of what their shapes allow
-    Roofline,
     /// A map of the tiles
     Tiles,
     /// Phases from their first to their last sample

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use analytics::barriers::{BarrierReport, barriers};
-use analytics::clock::ClockKind;
 use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
 use serde::{Deserialize, Serialize};

@@ -98,7 +98,7 @@ fn question(report: &ProfileReport, asked: SpentAsked, told: Told) -> PartQuesti
 }
 
 /// Position of the column with the share of the part.
-const SHARE: usize = 2;
+pub(crate) const SHARE: usize = 2;
 
 fn rows(report: &ProfileReport, spent: &Spent) -> List {
     let mut list = List::new(&[

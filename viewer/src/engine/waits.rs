@@ -102,6 +102,7 @@ mod tests {
             last_exit: 1_400,
             last_tile: PhysicalTile::new(9),
             late_by: 40,
+            late_tiles: 1,
             scheduled: None,
             waiting: 100,
             late_work: Some(LateWork {

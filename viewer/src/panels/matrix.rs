@@ -135,8 +135,8 @@ fn main_figures(answer: &MatrixAnswer) -> Option<String> {
     Some(format!(
         "; most goes {}; {} of {} cells have a byte",
         cell_in_words(answer, at),
-        analytics::text::count(u64::from(count)),
-        analytics::text::count(all)
+        text::count(u64::from(count)),
+        text::count(all)
     ))
 }
 

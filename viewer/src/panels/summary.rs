@@ -420,7 +420,7 @@ mod tests {
             TableAnswer {
                 total: Some(crate::engine::table::Row {
                     name: String::new(),
-                    kernel: None,
+                    press: crate::engine::list::Press::Nothing,
                     cells: COLUMNS.iter().map(|it| cell(it.id)).collect(),
                 }),
                 ..TableAnswer::default()

@@ -16,7 +16,7 @@ use super::viewport::{Viewport, rounded, to_float};
 use super::words::kinds_in_words;
 use crate::browser;
 use crate::engine::protocol::{Request, StripAsked};
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::Span;
 
@@ -64,18 +64,6 @@ pub(crate) fn Strip() -> impl IntoView {
         })
     };
     keep_painted(canvas, size, scene, || {});
-    let said = move || {
-        let whole = app.strip.with(|it| {
-            let strip = it.as_ref()?;
-            let run = Span {
-                from: 0,
-                to: strip.run,
-            };
-            kinds_in_words(strip, run)
-        });
-        let whole = whole.map(|it| format!(": {it}")).unwrap_or_default();
-        format!("What tiles did over the whole run{whole}")
-    };
     let held = StoredValue::new(false);
     let move_to = move |event: &PointerEvent| {
         if let Some(viewport) = derived.viewport.get_untracked() {
@@ -94,7 +82,7 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip" node_ref=host role="img" data-testid="strip"
-            aria-label=said
+            aria-label=move || in_words(app)
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }
@@ -103,6 +91,20 @@ pub(crate) fn Strip() -> impl IntoView {
             <canvas node_ref=canvas></canvas>
         </div>
     }
+}
+
+/// What the strip shows, in words.
+fn in_words(app: App) -> String {
+    let kinds = app.strip.with(|it| {
+        let strip = it.as_ref()?;
+        let run = Span {
+            from: 0,
+            to: strip.run,
+        };
+        kinds_in_words(strip, run)
+    });
+    let kinds = kinds.map(|it| format!(": {it}")).unwrap_or_default();
+    format!("What tiles did over the whole run{kinds}")
 }
 
 /// The viewport with the cycle at `x` of the strip in its middle.

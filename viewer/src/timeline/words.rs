@@ -7,9 +7,9 @@ use analytics::units::Cycles;
 use leptos::prelude::*;
 
 use super::viewport::{Viewport, rounded, to_float};
-use crate::engine::list::number;
+use crate::engine::list::{ListRow, Press, number};
 use crate::engine::protocol::StripAnswer;
-use crate::engine::spent::{SpentAnswer, SpentRow, kind_name};
+use crate::engine::spent::{SHARE, SpentAnswer};
 use crate::engine::table::{COLUMNS, Row, TableAnswer};
 use crate::state::actions::App;
 use crate::state::derived::Derived;
@@ -76,12 +76,14 @@ fn is_of(spent: &SpentAnswer, app: App, viewport: &Viewport) -> bool {
 
 /// What a part was spent on: its kinds, then its largest kernels.
 fn spent_in_words(spent: &SpentAnswer) -> String {
-    let said = |row: &SpentRow| match row.is_kernel {
-        true => format!("kernel {} {}", row.name, row.cells[1]),
-        false => format!("{} {}", row.name, row.cells[1]),
+    let is_kernel = |it: &&ListRow| matches!(it.press, Press::Kernel(_));
+    let said = |row: &ListRow| {
+        let what = if is_kernel(&row) { "kernel " } else { "" };
+        format!("{what}{} {}", row.cells[0].text, row.cells[SHARE].text)
     };
-    let kinds = spent.rows.iter().filter(|it| !it.is_kernel);
-    let kernels = spent.rows.iter().filter(|it| it.is_kernel).take(KERNELS);
+    let rows = &spent.rows.rows;
+    let kinds = rows.iter().filter(|it| !is_kernel(it));
+    let kernels = rows.iter().filter(is_kernel).take(KERNELS);
     let said: Vec<String> = kinds.chain(kernels).map(said).collect();
     match said.is_empty() {
         true => " Nothing was recorded in view.".to_owned(),
@@ -106,13 +108,7 @@ pub(super) fn kinds_in_words(strip: &StripAnswer, span: Span) -> Option<String> 
     let shown = KINDS.into_iter().filter_map(|kind| {
         let sum = sums[kind as usize];
         let share = to_float(sum) / to_float(count) / WHOLE;
-        (sum > 0).then(|| {
-            format!(
-                "{} {}",
-                kind_name(kind as usize),
-                text::percent(Some(share))
-            )
-        })
+        (sum > 0).then(|| format!("{} {}", kind.name(), text::percent(Some(share))))
     });
     let shown: Vec<String> = shown.collect();
     (!shown.is_empty()).then(|| shown.join(", "))
@@ -124,7 +120,7 @@ fn largest(table: &TableAnswer) -> Option<String> {
     let cycles = |row: &Row| number(&row.cells.get(at)?.raw);
     let mut most: Option<(&str, f64)> = None;
     for row in &table.rows {
-        if let (Some(kernel), Some(cycles)) = (&row.kernel, cycles(row))
+        if let (Press::Kernel(kernel), Some(cycles)) = (&row.press, cycles(row))
             && most.is_none_or(|it| cycles > it.1)
         {
             most = Some((kernel, cycles));
@@ -141,6 +137,7 @@ fn largest(table: &TableAnswer) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::list::List;
     use crate::engine::spent::SpentAsked;
     use crate::engine::table::Cell;
     use crate::state::view::Metric;
@@ -169,18 +166,16 @@ mod tests {
 
     #[test]
     fn a_part_is_told_by_its_kinds_and_its_largest_kernels() {
-        let row = |name: &str, is_kernel, share: &str| SpentRow {
-            name: name.to_owned(),
-            is_kernel,
-            share: None,
-            cells: ["", share, "", "", "", ""].map(str::to_owned),
+        let mut rows = List::new(&[("name", "", ""), ("cycles", "", ""), ("share", "", "")]);
+        let mut push = |name: &str, press, share| {
+            let cells = vec![Cell::name(name), Cell::count(0), Cell::share(Some(share))];
+            rows.push(press, cells);
         };
-        let kernels = ["a", "b", "c", "d"].map(|name| row(name, true, "9.0 %"));
-        let mut rows = vec![
-            row("compute", false, "43.0 %"),
-            row("exchange", false, "12.0 %"),
-        ];
-        rows.extend(kernels);
+        push("compute", Press::Nothing, 0.43);
+        push("exchange", Press::Nothing, 0.12);
+        for name in ["a", "b", "c", "d"] {
+            push(name, Press::Kernel(name.to_owned()), 0.09);
+        }
         let spent = SpentAnswer {
             asked: SpentAsked {
                 clock: ClockKind::Cropped,
@@ -205,7 +200,7 @@ mod tests {
     fn the_kernel_that_took_most_is_named_with_its_part() {
         let row = |name: &str, kernel: Option<&str>, cycles: u32| Row {
             name: name.to_owned(),
-            kernel: kernel.map(str::to_owned),
+            press: kernel.map_or(Press::Nothing, |it| Press::Kernel(it.to_owned())),
             cells: vec![
                 Cell::name(name),
                 Cell {
