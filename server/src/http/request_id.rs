@@ -17,7 +17,8 @@ const CHARS_MAX: usize = 64;
 /// Takes the id of a proxy or makes one.
 pub(super) async fn mark(request: Request, next: Next) -> Response {
     let id = given(request.headers()).unwrap_or_else(made);
-    let span = tracing::info_span!("request", request_id = id.to_str().unwrap_or_default());
+    // Of the severest level, so that it is there whichever lines are shown.
+    let span = tracing::error_span!("request", request_id = id.to_str().unwrap_or_default());
     let answered = CURRENT.scope(id.clone(), next.run(request));
     let mut response = answered.instrument(span).await;
     response.headers_mut().insert(NAME, id);

@@ -107,7 +107,8 @@ impl Store {
         Ok(Some(made))
     }
 
-    /// The publication of a ticket, made whole where that had broken off.
+    /// The publication of a ticket, made whole where that had broken off; none where its blob is
+    /// gone.
     async fn made_before(&self, ticket: &Ticket) -> Result<Option<Published>, StoreError> {
         let Some(Record { publication, .. }) = self.record(ticket.id).await? else {
             return Ok(None);
@@ -118,9 +119,13 @@ impl Store {
             Visibility::Private => ref_of(&publication).key(),
         };
         if !self.is_there(&last).await? {
-            self.write(&publication).await?;
-            // A deletion that runs now removes the record last.
-            if self.record(ticket.id).await?.is_none() {
+            let is_whole = match self.write(&publication).await {
+                // A deletion that runs now removes the record last.
+                Ok(()) => self.record(ticket.id).await?.is_some(),
+                Err(StoreError::Collected) => false,
+                Err(error) => return Err(error),
+            };
+            if !is_whole {
                 self.unwrite(&publication).await?;
                 return Ok(None);
             }

@@ -1,13 +1,14 @@
 //! The command as a client: publish whole and in parts, open, fetch, go on, fail loudly.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use server::http::{WritePolicy, WriteToken};
 use server::store::Store;
 use server::{Config, LocalServer, spawn_local};
 
-use crate::support::{profile, profile_of};
+use crate::support::{profile, profile_of, sha};
 
 async fn server(token: Option<&str>) -> LocalServer {
     let mut config = Config::loopback(Store::in_memory());
@@ -202,6 +203,32 @@ async fn failures_are_loud_and_in_the_servers_words() {
         assert_eq!(output.stdout, b"", "{words:?}");
     }
     assert!(stack(&publish, Some("right")).await.status.success());
+}
+
+#[test]
+fn links_of_files_start_with_the_public_address() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("p.ipuprofile");
+    let bytes = profile(4);
+    std::fs::write(&file, &bytes).expect("a file");
+    let flags = [
+        "--public-url",
+        "https://profiles.example.com/",
+        "--insecure-uploads",
+    ];
+    let mut server = Command::new(env!("CARGO_BIN_EXE_ipu-stack"))
+        .args(["serve", "--port", "0", text(&file)])
+        .args(flags)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let output = server.stdout.take().expect("it is piped");
+    let line = BufReader::new(output).lines().nth(1);
+    server.kill().expect("it runs");
+    server.wait().expect("it is gone");
+    let line = line.expect("a link").expect("text");
+    let link = format!("https://profiles.example.com/a/{}", sha(&bytes));
+    assert_eq!(line, format!("{} {link}", file.display()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,7 +19,7 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
-use crate::support::{Host, Running, profile, provider, sha};
+use crate::support::{Host, Running, profile, profile_of, provider, sha};
 
 /// What a bucket may say of itself.
 const SECRET: &str = "503 Service Unavailable: http://10.0.0.7:9000/bucket/publications/0123";
@@ -322,6 +322,40 @@ async fn a_join_of_parts_that_cannot_be_read_tells_nothing_of_the_store() {
         let answer = answer.expect(StatusCode::SERVICE_UNAVAILABLE);
         assert!(!answer.text().contains("bucket"), "{}", answer.text());
     }
+}
+
+/// A server whose files may not grow beyond a limit of the system: writes fail midway, as on a disk
+/// without room.
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_that_the_system_refuses_midway_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Of 64 KiB or 128, as shells count.
+    let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" serve --port 0 --store \"$1\"";
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_ipu-stack")]);
+    let server = Running::start(command.arg(folder.path()));
+    provider();
+    let client = reqwest::Client::new();
+    let put = async |bytes: Vec<u8>| {
+        let address = format!("{}/api/artifacts/{}", server.url, sha(&bytes));
+        let answer = client.put(address).body(bytes).send().await;
+        answer.expect("an answer")
+    };
+    let large = profile_of(200_000, 1);
+    assert!(large.len() > 200_000, "it has {} bytes", large.len());
+    for _ in 0..2 {
+        let refused = put(large.clone()).await;
+        assert_eq!(refused.status(), StatusCode::INSUFFICIENT_STORAGE);
+        let text = refused.text().await.expect("text");
+        assert!(
+            text.contains("must make room") && !text.contains("os error"),
+            "{text}"
+        );
+        let blobs = std::fs::read_dir(folder.path().join("blobs"));
+        assert_eq!(blobs.map_or(0, Iterator::count), 0);
+    }
+    assert_eq!(put(profile(1)).await.status(), StatusCode::CREATED);
 }
 
 /// A server of another user, whose folder may no longer be written after a while.

@@ -1,5 +1,5 @@
-//! The log of a server: as much as was asked for, one JSON object a line, each with the request that
-//! it is about and without the names of what is private.
+//! The log of a server: as much as was asked for, one JSON object a line, each with the request
+//! that it is about, and without the names of what is private.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,12 +9,32 @@ use serde_json::Value;
 
 use crate::support::{profile, sha};
 
+/// The report of a damaged record has the id of the request at every level.
+#[test]
+fn a_failure_is_found_by_its_request_where_only_failures_are_logged() {
+    let mut server = Logging::start("error");
+    let bytes = profile(2);
+    let path = format!("PUT /api/artifacts/{}", sha(&bytes));
+    let made = server.ask(&path, "put", &bytes);
+    let body = made.split("\r\n\r\n").nth(1).expect("a body");
+    let made: Value = serde_json::from_str(body).expect("JSON");
+    let id = made["id"].as_str().expect("an id");
+    let record = server.folder.path().join("publications").join(id);
+    std::fs::write(record, "{").expect("it is there");
+    server.ask(&format!("GET /api/publications/{id}"), "get-7", &[]);
+    let lines = server.until("damaged");
+    let [line] = &lines[..] else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(line["span"]["request_id"], "get-7", "{line}");
+}
+
 /// A server that logs at a level, and what it logs.
 struct Logging {
     process: Child,
     lines: std::io::Lines<BufReader<ChildStderr>>,
     address: String,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Logging {
@@ -38,7 +58,7 @@ impl Logging {
             process,
             lines: BufReader::new(output).lines(),
             address: address.trim_end_matches('/').to_owned(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -113,7 +133,7 @@ fn every_line_about_a_request_has_its_id_and_none_has_a_private_name() {
     let published = published.expect("it is logged");
     assert_eq!(published["span"]["request_id"], put.as_str(), "{published}");
     // A damaged record is reported with its key, which is the right to read it.
-    let record = server._folder.path().join("publications").join(id);
+    let record = server.folder.path().join("publications").join(id);
     std::fs::write(record, "{").expect("it is there");
     let path = format!("GET /api/publications/{id}");
     let failed = server.ask(&path, &get, &[]);

@@ -10,6 +10,8 @@ use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
+use futures::TryStreamExt as _;
+use object_store::{ObjectStore as _, ObjectStoreExt as _};
 use parking_lot::Mutex;
 use serde_json::json;
 use server::store::{Store, Withdrawal};
@@ -92,6 +94,34 @@ async fn a_key_makes_one_publication_whichever_server_is_asked_again() {
     put(&hosts[0], "?days=0", &ended, KEY)
         .await
         .expect(StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn what_broke_off_midway_is_made_whole_or_anew() {
+    let (objects, [host]) = Host::sharing::<1>();
+    let bytes = profile(1);
+    let mut made = BTreeSet::new();
+    // What a killed server has not written yet, and what a sweep took since.
+    for lost in [&["meta"][..], &["meta", "refs"], &["meta", "refs", "blobs"]] {
+        let answer = put(&host, "?title=t", &bytes, KEY).await;
+        let answer = answer.expect(StatusCode::CREATED);
+        made.insert((answer.field("id"), answer.field("deleteToken")));
+        for folder in lost {
+            let listed = objects.list(Some(&(*folder).into()));
+            let listed: Vec<_> = listed.try_collect().await.expect("a list");
+            assert_eq!(listed.len(), 1, "{folder}");
+            let deleted = objects.delete(&listed[0].location).await;
+            deleted.expect("it is there");
+        }
+    }
+    let answer = put(&host, "?title=t", &bytes, KEY).await;
+    made.insert((answer.field("id"), answer.field("deleteToken")));
+    assert_eq!(made.len(), 1);
+    let other = Host::over(objects);
+    assert_eq!(other.total().await, 1);
+    let path = format!("/api/artifacts/{}", sha(&bytes));
+    let content = other.get(&path, &[]).await.expect(StatusCode::OK);
+    assert_eq!(content.body, bytes);
 }
 
 #[tokio::test]
