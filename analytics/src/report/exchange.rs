@@ -307,7 +307,7 @@ fn ports(place: &str, tiles: &[TileJson], limit: usize) -> String {
     let listed = &tiles[..shown(tiles.len(), limit)];
     let rows: Vec<_> = listed.iter().map(row).collect();
     format!(
-        "\n{} of {} tiles with transfers {place}, by landed bytes; bytes, then cycles\n{}",
+        "\n{} of {} tiles with transfers {place} (bytes, then cycles)\n{}",
         listed.len(),
         tiles.len(),
         table(&header, &rows)

@@ -151,7 +151,7 @@ impl<'a> AllocationJson<'a> {
 pub fn package_memory_text(map: &PackageMap, tile: Option<(PhysicalTile, &TileMemory)>) -> String {
     let high_water = map.high_water();
     let mut out = format!(
-        "{} for {}: {} tiles, {} items of the schedule, {} allocations\n",
+        "{} for {}\n{} tiles, {} items of the schedule, {} allocations\n",
         map.workload,
         map.machine,
         text::count(map.physical.len() as u64),
@@ -175,9 +175,8 @@ pub fn package_memory_text(map: &PackageMap, tile: Option<(PhysicalTile, &TileMe
         let (peak, item) = memory.peak();
         let _ = write!(
             out,
-            "\ntile {tile}: {} bytes at item {item}, {}; {} allocations\n{}",
+            "\ntile {tile}: {} bytes at item {item}; {} allocations\n{}",
             text::count(peak),
-            item_name(map, item).unwrap_or_default(),
             text::count(memory.allocations.len() as u64),
             allocations(map, memory)
         );
@@ -323,7 +322,7 @@ mod tests {
         );
         let text = package_memory_text(&map, Some((tile, &memory)));
         assert!(
-            text.contains("tile 9: 180 bytes at item 1, gemm; 3 allocations"),
+            text.contains("tile 9: 180 bytes at item 1; 3 allocations"),
             "{text}"
         );
         assert!(

@@ -110,7 +110,7 @@ fn parts_exchanges_charts_and_packages_are_what_their_schemas_say() {
     for name in ["phase", "graph", "step", "synth"] {
         let profile = profiles.path(name);
         for clock in ["tile", "cropped", "shared"] {
-            let words = [&profile, "--json", "--clock", clock];
+            let words = ["--json", "--clock", clock, &profile];
             let part = ["--range", "10..900"];
             let spent = [&["profile-part"][..], &words].concat();
             check("profile-part-1", &spent);
