@@ -8,8 +8,8 @@ use analytics::profile::{
     ActivityKind, ExchangeActivity, ProfileHeader, ProfileReport, SampleKind, StepDescriptor,
 };
 use analytics::synth::{SynthOptions, generate_bytes};
-use analytics::timeline::pages_needed;
-use analytics::traffic::{Exchanges, LanesAsked, Role, lanes, totals};
+use analytics::timeline::{DevicePart, pages_needed};
+use analytics::traffic::{Exchanges, LanesAsked, Role, lanes, totals, traffic_in};
 use analytics::units::{PhysicalTile, RawCounter};
 use support::step;
 
@@ -142,6 +142,29 @@ fn a_part_counts_as_far_as_it_goes() {
     );
     assert_eq!(found.tiles[0].cycles, [10, 0, 0]);
     assert_eq!(found.roles[Role::Send as usize], [255, 0, 0, 255]);
+}
+
+#[test]
+fn the_ports_of_a_part_are_listed_by_landed_bytes() {
+    let report = report();
+    let exchanges = Exchanges::find(&report).expect("decodes");
+    let part = DevicePart::new(&report, ClockKind::Shared, 175..195, &[]);
+    let found = traffic_in(&report, &exchanges, &part).expect("decodes");
+    let [first, second] = &found.tiles[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!((first.tile.get(), second.tile.get()), (5, 2));
+    // Events 5 to 25 of the schedule: 5 plain ones and 5 over the lent lane are sent.
+    assert_eq!((first.cycles, second.cycles), ([0, 10, 5], [10, 0, 0]));
+    assert_eq!((first.bytes, second.bytes), ([0, 40, 40], [60, 0, 0]));
+    assert_eq!(
+        (found.bytes(Role::Send), found.cycles(Role::Receive)),
+        (60, 10)
+    );
+    let apart = [PhysicalTile::new(2)];
+    let part = DevicePart::new(&report, ClockKind::Shared, 0..170, &apart);
+    let found = traffic_in(&report, &exchanges, &part).expect("decodes");
+    assert_eq!(found.tiles, [], "nothing moves before the first event");
 }
 
 #[test]

@@ -40,6 +40,16 @@ impl ClockKind {
         }
     }
 
+    /// The clock of answers that need one origin for all tiles: the tile clock has none, and means
+    /// the shared one there.
+    #[must_use]
+    pub const fn common(self) -> Self {
+        match self {
+            Self::Tile => Self::Shared,
+            other => other,
+        }
+    }
+
     /// The clock with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {

@@ -21,7 +21,7 @@ mod traffic;
 use std::ops::Range;
 
 use crate::order;
-use crate::units::PhysicalTile;
+use crate::units::{Cycles, PhysicalTile};
 
 pub use error::PackageError;
 pub use traffic::{Deliveries, TrafficMatrix};
@@ -128,6 +128,26 @@ impl Allocation {
     pub const fn end(&self) -> u32 {
         self.address.saturating_add(self.bytes)
     }
+
+    /// The memory elements that it touches: `e3` before the interleaved region, pairs as `p0`
+    /// inside it.
+    #[must_use]
+    pub fn elements(&self) -> String {
+        let name = |address: u32| {
+            if address < INTERLEAVED {
+                format!("e{}", address / ELEMENT)
+            } else {
+                format!("p{}", (address - INTERLEAVED) / ELEMENT_PAIR)
+            }
+        };
+        let last = self.end().saturating_sub(1).max(self.address);
+        let (first, last) = (name(self.address), name(last));
+        if first == last {
+            first
+        } else {
+            format!("{first}–{last}")
+        }
+    }
 }
 
 /// How much of a tile's memory is in use when.
@@ -164,9 +184,42 @@ impl TileMemory {
         }
         peak
     }
+
+    /// One past the last byte of a class; `None` where it has none.
+    #[must_use]
+    pub fn end_of(&self, class: MemoryClass) -> Option<u32> {
+        let of_class = self.allocations.iter().filter(|it| it.class == class);
+        of_class.map(Allocation::end).max()
+    }
 }
 
 impl PackageMap {
+    /// Bytes of a tile's SRAM.
+    #[must_use]
+    pub fn tile_bytes() -> u64 {
+        u64::from(SRAM.end - SRAM.start)
+    }
+
+    /// Part of a tile's SRAM.
+    #[must_use]
+    pub fn share_of_tile(bytes: u64) -> Option<f64> {
+        Cycles::new(bytes).share_of(Cycles::new(Self::tile_bytes()))
+    }
+
+    /// The fullest tile; of several, the smallest id.
+    #[must_use]
+    pub fn fullest(high_water: &[HighWater]) -> Option<&HighWater> {
+        let tiles = high_water.iter();
+        tiles.max_by_key(|it| (it.bytes, std::cmp::Reverse(it.tile)))
+    }
+
+    /// One past the last item at which an allocation is live.
+    #[must_use]
+    pub fn after(&self, it: &Allocation) -> u32 {
+        let count = u32::try_from(self.items.len()).unwrap_or(u32::MAX);
+        it.last.saturating_add(1).min(count).max(it.first)
+    }
+
     /// Reads a package.
     ///
     /// # Errors
@@ -264,6 +317,22 @@ mod tests {
         assert_eq!(tile.live, [64, 164, 164, 64]);
         assert_eq!(tile.peak(), (164, 1));
         assert_eq!(map.tile(PhysicalTile::new(3)), None);
+    }
+
+    #[test]
+    fn elements_are_named_by_region() {
+        let at = |address, bytes| {
+            let it = Allocation {
+                address,
+                bytes,
+                ..Allocation::default()
+            };
+            it.elements()
+        };
+        assert_eq!(at(0x4_c000, 16), "e19");
+        assert_eq!(at(0x4_fff8, 16), "e19–e20");
+        assert_eq!(at(0x8_0000, 0x8000), "p0");
+        assert_eq!(at(0x7_fff8, 16), "e31–p0");
     }
 
     #[test]

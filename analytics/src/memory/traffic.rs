@@ -2,6 +2,7 @@
 
 use super::PackageMap;
 use crate::order;
+use crate::units::PhysicalTile;
 
 /// The deliveries of one exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub struct TrafficMatrix {
     pub cells: u32,
     /// Row-major: rows send, columns receive.
     pub bytes: Vec<u64>,
+    /// Physical ids of the first and the last tile of each cell of a side.
+    pub ends: Vec<(PhysicalTile, PhysicalTile)>,
 }
 
 impl TrafficMatrix {
@@ -40,12 +43,24 @@ impl TrafficMatrix {
         self.bytes.iter().copied().max().unwrap_or(0)
     }
 
-    /// Physical order of the first tile of a cell.
+    /// Bytes of all cells.
     #[must_use]
-    pub fn first_tile(&self, cell: u32) -> u32 {
-        let first =
-            (u64::from(cell) * u64::from(self.tiles)).div_ceil(u64::from(self.cells.max(1)));
-        u32::try_from(first).unwrap_or(u32::MAX)
+    pub fn total(&self) -> u64 {
+        self.bytes.iter().fold(0, |sum, &it| sum.saturating_add(it))
+    }
+
+    /// Sending cell, receiving cell and bytes of each cell that has some: most bytes first, then by
+    /// sender and receiver.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(u32, u32, u64)> {
+        let sides =
+            (0..self.cells).flat_map(|row| (0..self.cells).map(move |column| (row, column)));
+        let pairs = sides.zip(&self.bytes).filter(|(_, bytes)| **bytes > 0);
+        let mut pairs: Vec<_> = pairs
+            .map(|((row, column), &bytes)| (row, column, bytes))
+            .collect();
+        order::by_key(&mut pairs, |it| std::cmp::Reverse(it.2));
+        pairs
     }
 }
 
@@ -60,6 +75,7 @@ impl PackageMap {
             tiles,
             cells,
             bytes: vec![0; cells as usize * cells as usize],
+            ends: self.ends_of_cells(cells),
         };
         for exchange in &self.deliveries {
             for run in &exchange.runs {
@@ -84,6 +100,21 @@ impl PackageMap {
         matrix
     }
 
+    /// Physical ids of the first and the last tile of each cell.
+    fn ends_of_cells(&self, cells: u32) -> Vec<(PhysicalTile, PhysicalTile)> {
+        let mut physical = self.physical.clone();
+        order::ascending(&mut physical);
+        let count = physical.len() as u64;
+        let first = |cell: u64| (cell * count).div_ceil(u64::from(cells));
+        let id = |place: u64| {
+            let place = usize::try_from(place).ok();
+            let id = place.and_then(|it| physical.get(it).copied());
+            id.unwrap_or_default()
+        };
+        let ends = |cell: u64| (id(first(cell)), id(first(cell + 1).saturating_sub(1)));
+        (0..u64::from(cells)).map(ends).collect()
+    }
+
     /// By logical tile: the cell of its place in the order of physical ids.
     fn cells_of_tiles(&self, cells: u32) -> Vec<u32> {
         let mut order: Vec<usize> = (0..self.physical.len()).collect();
@@ -100,7 +131,6 @@ impl PackageMap {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::PhysicalTile;
 
     fn map() -> PackageMap {
         let run = |source, first, length, step| Run {
@@ -145,7 +175,10 @@ mod tests {
     fn fewer_cells_sum_neighbours() {
         let matrix = map().traffic(2);
         assert_eq!(matrix.bytes, [0, 88, 16, 8]);
-        assert_eq!((matrix.first_tile(0), matrix.first_tile(1)), (0, 2));
+        let ends = [(1, 3), (5, 7)].map(|(a, b)| (PhysicalTile::new(a), PhysicalTile::new(b)));
+        assert_eq!(matrix.ends, ends);
+        assert_eq!(matrix.pairs(), [(0, 1, 88), (1, 0, 16), (1, 1, 8)]);
+        assert_eq!(matrix.total(), 112);
         assert_eq!(map().traffic(100).cells, 4);
     }
 }

@@ -6,6 +6,9 @@ use crate::clock::{ClockKind, Frame};
 use crate::profile::ProfileReport;
 use crate::units::{Cycles, Work};
 
+/// Points of a chart of work over time.
+pub const CUMULATIVE_POINTS: u32 = 480;
+
 /// Running sums over the samples that match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cumulative {

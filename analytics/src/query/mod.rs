@@ -17,7 +17,7 @@ mod sort;
 mod warn;
 mod words;
 
-pub use cumulative::{Cumulative, CumulativePoint, cumulative};
+pub use cumulative::{CUMULATIVE_POINTS, Cumulative, CumulativePoint, cumulative};
 pub use error::QueryError;
 pub use from_summary::query_summary;
 pub use histogram::{Bin, Histogram, histogram};

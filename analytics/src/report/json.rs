@@ -92,7 +92,7 @@ impl<'a> Report<'a> {
 /// Only the conditions in force are present.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Filters<'a> {
+pub(super) struct Filters<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tiles: Vec<u32>,
     #[serde(skip_serializing_if = "<[u32]>::is_empty")]
@@ -108,7 +108,7 @@ struct Filters<'a> {
 }
 
 impl<'a> Filters<'a> {
-    fn new(filter: &'a Filter) -> Self {
+    pub(super) fn new(filter: &'a Filter) -> Self {
         let conditions = filter.metadata.iter().map(|it| MetadataConditionJson {
             name: &it.name,
             value: it.value.as_deref(),
@@ -208,7 +208,7 @@ impl Serialize for CyclesJson {
 }
 
 /// Issue-cycles: an integer where whole, else a decimal.
-struct WorkJson(Work);
+pub(super) struct WorkJson(pub(super) Work);
 
 impl Serialize for WorkJson {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

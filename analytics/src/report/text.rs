@@ -193,11 +193,7 @@ fn sample_lines(sample: &SampleDetail) -> String {
         if sample.cut { " (cut)" } else { "" },
         text::kind(sample.kind),
         place_name(sample.phase, sample.epoch),
-        if sample.kernel.is_empty() {
-            "(no kernel)"
-        } else {
-            &sample.kernel
-        },
+        named(&sample.kernel),
     );
     if !sample.operation.is_empty() {
         let _ = writeln!(out, "    operation {}", sample.operation);
@@ -216,4 +212,13 @@ fn sample_lines(sample: &SampleDetail) -> String {
         let _ = writeln!(out, "    {name}={value}");
     }
     out
+}
+
+/// A kernel for people.
+pub(super) const fn named(kernel: &str) -> &str {
+    if kernel.is_empty() {
+        "(no kernel)"
+    } else {
+        kernel
+    }
 }

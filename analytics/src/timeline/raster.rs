@@ -60,6 +60,19 @@ impl CellKind {
         }
     }
 
+    /// The word for it; of known kinds that of [`SampleKind::name`].
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exchange => SampleKind::Exchange.name(),
+            Self::Compute => SampleKind::Compute.name(),
+            Self::Synchronization => SampleKind::Synchronization.name(),
+            Self::Idle => SampleKind::Idle.name(),
+            Self::Unknown => "unknown kind",
+            Self::Nothing => "nothing",
+        }
+    }
+
     /// The kind with this byte; bytes of no kind are [`Self::Nothing`].
     #[must_use]
     pub const fn from_byte(byte: u8) -> Self {

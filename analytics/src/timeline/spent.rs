@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use super::gather::for_each_tile;
+use super::gather::{TileSamples, for_each_tile};
 use super::groups::{Member, RowGroups};
+use super::part::DevicePart;
 use super::raster::CellKind;
 use crate::aggregate::ratio;
 use crate::clock::{ClockKind, Frame, Placed};
@@ -114,6 +115,19 @@ impl Spent {
         });
     }
 
+    /// Sums of the kinds that samples inside have, most cycles first, then in the order of
+    /// [`CellKind`].
+    #[must_use]
+    pub fn present_kinds(&self) -> Vec<(CellKind, &Sums)> {
+        let kinds = (0..).zip(&self.kinds);
+        let kinds = kinds.filter(|(_, sums)| sums.samples > 0);
+        let mut kinds: Vec<_> = kinds
+            .map(|(kind, sums)| (CellKind::from_byte(kind), sums))
+            .collect();
+        order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
+        kinds
+    }
+
     /// Part of all cycles × tiles that a sum took.
     #[must_use]
     pub fn share(&self, part: Cycles) -> Option<f64> {
@@ -139,17 +153,28 @@ pub fn spent(
     tiles: Range<u32>,
     focus: Option<StringId>,
 ) -> Result<Spent, DecodeError> {
-    let frame = Frame::new(report, clock);
-    let count = u32::try_from(report.tiles().len()).unwrap_or(u32::MAX);
-    let tiles = tiles.start.min(count)..tiles.end.min(count);
-    let length = cycles.end.saturating_sub(cycles.start);
+    let part = DevicePart::neighbours(report, clock, cycles, tiles);
+    spent_in(report, &part, focus)
+}
+
+/// What a part spent; with `focus`, the compute sums of each tile are of that kernel alone.
+///
+/// # Errors
+/// Where a chunk that the part touches cannot be decoded.
+pub fn spent_in(
+    report: &ProfileReport,
+    inside: &DevicePart,
+    focus: Option<StringId>,
+) -> Result<Spent, DecodeError> {
+    let frame = Frame::new(report, inside.clock);
+    let (cycles, length) = (&inside.cycles, inside.length());
     let mut kernels = vec![Sums::default(); report.kernels().len()];
     let mut found = Spent {
-        whole: Cycles::new(length.saturating_mul(u64::from(tiles.end - tiles.start))),
+        whole: Cycles::new(length.saturating_mul(inside.tile_count())),
         length: Cycles::new(length),
         ..Spent::default()
     };
-    for_each_tile(report, frame, tiles, cycles.clone(), |tile, samples| {
+    let mut visit = |tile: u32, samples: &TileSamples| {
         let entry = &report.tiles()[tile as usize];
         let mut of_tile = TileSpent {
             tile: entry.tile,
@@ -159,7 +184,7 @@ pub fn spent(
         for (start, duration, step) in samples.iter() {
             let step = &report.steps()[step as usize];
             let placed = frame.place(entry, start, duration);
-            let Some(part) = placed.and_then(|it| Part::of(&it, &cycles, step)) else {
+            let Some(part) = placed.and_then(|it| Part::of(&it, cycles, step)) else {
                 continue;
             };
             let kind = CellKind::of(step.kind) as usize;
@@ -173,7 +198,10 @@ pub fn spent(
             }
         }
         found.tiles.push(of_tile);
-    })?;
+    };
+    for tiles in &inside.tiles {
+        for_each_tile(report, frame, tiles.clone(), cycles.clone(), &mut visit)?;
+    }
     found.name_kernels(report, kernels);
     Ok(found)
 }

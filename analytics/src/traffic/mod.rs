@@ -7,6 +7,7 @@
 
 mod grid;
 mod groups;
+mod part;
 mod totals;
 
 use std::ops::Range;
@@ -21,7 +22,8 @@ use grid::Grid;
 use groups::{Group, groups};
 
 pub use crate::inspect::roles::Role;
-pub use totals::{PortTotals, Totals, totals};
+pub use part::{PartTraffic, traffic_in};
+pub use totals::{ExchangeTotals, PortTotals, Totals, totals};
 
 /// Bytes of a word.
 const WORD: u64 = 4;

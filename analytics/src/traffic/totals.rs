@@ -12,6 +12,10 @@ use crate::units::PhysicalTile;
 /// The exchanges of a run, and what each tile moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
+    /// The clock that instants are on.
+    pub clock: ClockKind,
+    /// Tile clock in hertz; 0 is unknown.
+    pub clock_hz: u64,
     /// In time order.
     pub exchanges: Vec<ExchangeTotals>,
     /// One for each profiled tile, ascending by physical id.
@@ -27,6 +31,10 @@ pub struct Totals {
 pub struct ExchangeTotals {
     /// Its place, for people.
     pub name: String,
+    /// Phase, as recorded.
+    pub phase: u32,
+    /// Epoch.
+    pub epoch: u32,
     /// First entry of a tile.
     pub first_entry: u64,
     /// Last entry: from here on transfers are placed.
@@ -47,7 +55,33 @@ pub struct ExchangeTotals {
     pub hottest: Option<(PhysicalTile, u64)>,
 }
 
+impl Totals {
+    /// Bytes of a role over all tiles.
+    #[must_use]
+    pub fn bytes(&self, role: Role) -> u64 {
+        self.tiles.iter().map(|it| it.bytes[role as usize]).sum()
+    }
+
+    /// The tiles that something is told of, those first on which most bytes land, then by id.
+    #[must_use]
+    pub fn busiest(&self) -> Vec<PortTotals> {
+        let tiles = self.tiles.iter().copied();
+        let mut tiles: Vec<_> = tiles.filter(|it| it.bytes != [0; Role::COUNT]).collect();
+        order::by_key(&mut tiles, |it| {
+            let received = it.bytes[Role::Receive as usize];
+            (std::cmp::Reverse(received), it.tile)
+        });
+        tiles
+    }
+}
+
 impl ExchangeTotals {
+    /// Whether the file tells what it moved.
+    #[must_use]
+    pub const fn is_described(&self) -> bool {
+        self.sent > 0 || self.received > 0
+    }
+
     /// Last exit minus last entry.
     #[must_use]
     pub const fn cycles(&self) -> u64 {
@@ -119,6 +153,8 @@ pub fn totals(
         (a.start, a.end, &a.name).cmp(&(b.start, b.end, &b.name))
     });
     Ok(Totals {
+        clock: clock.common(),
+        clock_hz: report.header().clock_hz,
         exchanges: exchanges_found,
         tiles,
         samples: exchanges.samples,
@@ -137,6 +173,8 @@ fn empty_rows(
         let (first, window): &(u64, crate::inspect::Window) = window.as_ref()?;
         Some(ExchangeTotals {
             name: place_name(place.phase, place.epoch),
+            phase: place.phase,
+            epoch: place.epoch,
             first_entry: first.saturating_sub(zero),
             start: window.last_entry.saturating_sub(zero),
             end: window.last_exit.saturating_sub(zero),
