@@ -10,10 +10,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use super::device::DeviceArgs;
 pub use super::fidelity::FidelityArgs;
 pub use super::host::args::{FetchArgs, OpenArgs, PublishArgs, ServeArgs, TokenArgs};
+pub use super::package_args::{MemoryArgs, TrafficArgs};
 pub use super::plan_args::{ItemsArg, OperandArg, ProductsArg, RepeatsArg, StrategyArg};
 pub use super::profile_args::{
-    BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
-    SliceArgs, TimeArg,
+    BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExchangeArgs, ExportArgs, InspectArgs,
+    PartArgs, PlotArgs, ReportArgs, SliceArgs, SpentArgs, TimeArg,
 };
 
 /// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every
@@ -52,6 +53,10 @@ pub enum Command {
     ProfileBarriers(BarriersArgs),
     /// Show which tiles and kernels the run waited for, and what balancing or speeding one up saves
     ProfileCriticalPath(CriticalPathArgs),
+    /// Show what some tiles spent some cycles on, by kind and kernel
+    ProfilePart(SpentArgs),
+    /// Show what exchanges move and which tiles are busiest
+    ProfileExchange(ExchangeArgs),
     /// Compare two profiles: what became faster, slower, new or gone
     ProfileDiff(DiffArgs),
     /// Write samples as Parquet, Arrow, CSV, or a timeline of Perfetto and other viewers
@@ -70,6 +75,10 @@ pub enum Command {
     ProfileRender(RenderArgs),
     /// Generate a synthetic profile of any size from a seed
     ProfileSynth(SynthArgs),
+    /// Show the fullest moment of every tile of a package, and the allocations of one
+    PackageMemory(MemoryArgs),
+    /// Show which tiles of a package send how much to which
+    PackageTraffic(TrafficArgs),
     /// Serve the viewer and shared artifacts, on a laptop or for a team
     Serve(ServeArgs),
     /// Make the token that writing to a shared server needs
@@ -334,20 +343,6 @@ pub enum ClockArg {
     Cropped,
     /// One common origin, nothing cropped
     Shared,
-}
-
-/// Arguments of `profile-inspect`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  ipu-stack profile-inspect gemm.ipuprofile
-  ipu-stack profile-inspect gemm.ipuprofile --json")]
-pub struct InspectArgs {
-    /// The profile
-    pub profile: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Arguments of `profile-convert`.

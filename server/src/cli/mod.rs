@@ -13,11 +13,14 @@ mod critical;
 mod demo;
 mod device;
 mod diff;
+mod exchange;
 mod export;
 mod fidelity;
 mod host;
 mod inspect;
 mod output;
+mod package;
+mod package_args;
 mod part;
 mod percent;
 mod plan_args;
@@ -32,6 +35,7 @@ mod run_report;
 mod schedule_bench;
 mod simulate;
 mod slice;
+mod spent;
 mod synth;
 
 use std::ffi::OsString;
@@ -130,6 +134,8 @@ fn dispatch(command: Command, words: &[OsString], io: &mut Io<'_>) -> Outcome {
         Command::ProfileQuery(args) => query::run(&args, io),
         Command::ProfileBarriers(args) => barriers::run(&args, io),
         Command::ProfileCriticalPath(args) => critical::run(&args, io),
+        Command::ProfilePart(args) => spent::run(&args, io),
+        Command::ProfileExchange(args) => exchange::run(&args, io),
         Command::ProfileDiff(args) => diff::run(&args, io),
         Command::ProfileExport(args) => export::run(&args, io),
         Command::ProfileSlice(args) => slice::run(&args, io),
@@ -139,6 +145,8 @@ fn dispatch(command: Command, words: &[OsString], io: &mut Io<'_>) -> Outcome {
         Command::ProfileConvert(args) => convert::run(args, io),
         Command::ProfileRender(args) => render::run(args, io),
         Command::ProfileSynth(args) => synth::run(args, io),
+        Command::PackageMemory(args) => package::memory(&args, io),
+        Command::PackageTraffic(args) => package::traffic(&args, io),
         Command::Serve(_) => host::serve::run(words, io),
         Command::ServeToken(args) => host::token::run(&args, io),
         Command::Publish(args) => host::publish::run(&args, io),

@@ -1,10 +1,35 @@
 //! Tiles and cycles in flags: `0-63,100` and `1000..2000` as values.
 
+use std::path::Path;
+
+use analytics::clock::Frame;
 use analytics::profile::ProfileReport;
+use analytics::timeline::DevicePart;
 use analytics::units::PhysicalTile;
 
 use super::args::PartArgs;
+use super::query::clock;
 use crate::error::CliError;
+use crate::open;
+
+/// The part that the flags name: without a range the whole run, without tiles all of them.
+pub(super) fn part(
+    args: &PartArgs,
+    report: &ProfileReport,
+    profile: &Path,
+) -> Result<DevicePart, CliError> {
+    let clock = clock(args.clock);
+    let tiles = tiles(args, report)?;
+    let (from, to) = match range(args)? {
+        Some(range) => range,
+        None => {
+            let span = Frame::new(report, clock).span(report);
+            let span = span.map_err(|error| open::refused(&error, profile))?;
+            (0, span.get().max(1))
+        }
+    };
+    Ok(DevicePart::new(report, clock, from..to, &tiles))
+}
 
 /// Tiles of a list; empty is all. A range stands for the profiled tiles in it, of which there must
 /// be one, since profiled ids have gaps.

@@ -1,13 +1,17 @@
-//! `profile-plot`: a chart of a profile as SVG, or as PNG rasterised from it.
+//! `profile-plot`: a chart of a profile as SVG, or as PNG rasterised from it, and its data as JSON.
 
 use std::path::Path;
 
-use analytics::chart::{Theme, duration_histogram, kernel_work, phase_waterfall, tile_map};
+use analytics::chart::{
+    Theme, cumulative_work, duration_histogram, kernel_work, phase_waterfall, roofline, tile_map,
+};
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{
-    Filter, GroupBy, Query, QueryError, QueryResult, SortKey, histogram, query,
+    CUMULATIVE_POINTS, Filter, GroupBy, Query, QueryError, QueryResult, SortKey, cumulative,
+    histogram, query,
 };
+use analytics::report::{cumulative_json, durations_json, query_json};
 use plotters::drawing::DrawingArea;
 use plotters::drawing::IntoDrawingArea as _;
 use plotters_svg::SVGBackend;
@@ -21,20 +25,28 @@ use crate::open;
 
 pub(super) fn run(args: &PlotArgs, io: &mut Io<'_>) -> Outcome {
     let plot = Plot::new(args)?;
-    let is_png = is_png(&args.output)?;
+    let is_png = args.output.as_deref().map(is_png).transpose()?;
     let report = open::profile(&args.profile)?;
-    let svg = plot.svg(&report).map_err(|error| match error {
+    let (svg, data) = plot.drawn(&report).map_err(|error| match error {
         QueryError::Decode(error) => open::refused(&error, &args.profile),
         other => CliError::user(other, args.profile.display(), "see profile-plot --help"),
     })?;
-    let bytes = if is_png {
-        raster::png(&svg)?
-    } else {
-        svg.into_bytes()
-    };
-    write_file(&args.output, &bytes)?;
-    let wrote = wrote(&args.output, bytes.len() as u64);
-    print(io.stdout, &format!("{wrote}\n"))
+    if let Some((output, is_png)) = args.output.as_deref().zip(is_png) {
+        let bytes = if is_png {
+            raster::png(&svg)?
+        } else {
+            svg.into_bytes()
+        };
+        write_file(output, &bytes)?;
+        if !args.json {
+            let wrote = wrote(output, bytes.len() as u64);
+            print(io.stdout, &format!("{wrote}\n"))?;
+        }
+    }
+    if args.json {
+        print(io.stdout, &data)?;
+    }
+    Ok(())
 }
 
 fn is_png(output: &Path) -> Result<bool, CliError> {
@@ -70,9 +82,11 @@ impl Plot {
         })?;
         let usual = match args.chart {
             ChartArg::Phases => None,
-            ChartArg::KernelWork | ChartArg::Durations | ChartArg::Tiles => {
-                Some(SampleKind::Compute)
-            }
+            ChartArg::KernelWork
+            | ChartArg::Durations
+            | ChartArg::Cumulative
+            | ChartArg::Roofline
+            | ChartArg::Tiles => Some(SampleKind::Compute),
         };
         let kind = args.kind.as_deref().map(kind).transpose()?.or(usual);
         Ok(Self {
@@ -91,51 +105,78 @@ impl Plot {
 
     /// Draws the chart.
     pub(super) fn svg(&self, report: &ProfileReport) -> Result<String, QueryError> {
-        let mut svg = String::new();
-        {
-            let area = SVGBackend::with_string(&mut svg, self.size).into_drawing_area();
-            self.draw(report, &area)?;
-            // Drawing into a string cannot fail.
-            let _drawn = area.present();
-        }
-        Ok(svg)
+        Ok(self.drawn(report)?.0)
     }
 
+    /// The chart, and its data as JSON.
+    fn drawn(&self, report: &ProfileReport) -> Result<(String, String), QueryError> {
+        let mut svg = String::new();
+        let data = {
+            let area = SVGBackend::with_string(&mut svg, self.size).into_drawing_area();
+            let data = self.draw(report, &area)?;
+            // Drawing into a string cannot fail.
+            let _drawn = area.present();
+            data
+        };
+        Ok((svg, data))
+    }
+
+    /// Draws, and gives the data.
     fn draw(
         &self,
         report: &ProfileReport,
         area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    ) -> Result<(), QueryError> {
-        let ask = |group_by, sort_by| -> Result<QueryResult, QueryError> {
-            let question = Query {
-                group_by,
-                filter: self.filter.clone(),
-                clock: self.clock,
-                sort_by,
-                limit: 0,
-                samples: 0,
-            };
-            query(report, &question)
-        };
-        let _drawn = match self.chart {
+    ) -> Result<String, QueryError> {
+        let (filter, clock, theme) = (&self.filter, self.clock, &self.theme);
+        Ok(match self.chart {
             ChartArg::KernelWork => {
-                let result = ask(GroupBy::Kernel, SortKey::WorkCycles)?;
-                kernel_work(area, &result, &self.theme)
+                let found = self.ask(report, GroupBy::Kernel, SortKey::WorkCycles)?;
+                let _drawn = kernel_work(area, &found, theme);
+                query_json(&found)
             }
             ChartArg::Durations => {
-                let found = histogram(report, &self.filter, self.clock)?;
-                duration_histogram(area, &found, &self.theme)
+                let found = histogram(report, filter, clock)?;
+                let _drawn = duration_histogram(area, &found, theme);
+                durations_json(&found, filter, clock)
+            }
+            ChartArg::Cumulative => {
+                let found = cumulative(report, filter, clock, CUMULATIVE_POINTS)?;
+                let _drawn = cumulative_work(area, &found, theme);
+                cumulative_json(&found, filter, clock)
+            }
+            ChartArg::Roofline => {
+                let found = self.ask(report, GroupBy::Kernel, SortKey::WorkCycles)?;
+                let _drawn = roofline(area, &found, theme);
+                query_json(&found)
             }
             ChartArg::Tiles => {
-                let result = ask(GroupBy::Tile, SortKey::Name)?;
-                tile_map(area, &result, self.figure, &self.theme)
+                let found = self.ask(report, GroupBy::Tile, SortKey::Name)?;
+                let _drawn = tile_map(area, &found, self.figure, theme);
+                query_json(&found)
             }
             ChartArg::Phases => {
-                let result = ask(GroupBy::Phase, SortKey::FirstOffset)?;
-                phase_waterfall(area, &result, &self.theme)
+                let found = self.ask(report, GroupBy::Phase, SortKey::FirstOffset)?;
+                let _drawn = phase_waterfall(area, &found, theme);
+                query_json(&found)
             }
+        })
+    }
+
+    fn ask(
+        &self,
+        report: &ProfileReport,
+        group_by: GroupBy,
+        sort_by: SortKey,
+    ) -> Result<QueryResult, QueryError> {
+        let question = Query {
+            group_by,
+            filter: self.filter.clone(),
+            clock: self.clock,
+            sort_by,
+            limit: 0,
+            samples: 0,
         };
-        Ok(())
+        query(report, &question)
     }
 }
 

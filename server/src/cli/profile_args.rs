@@ -120,6 +120,79 @@ pub struct PartArgs {
     pub clock: ClockArgs,
 }
 
+/// Arguments of `profile-part`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Cycles count as far as they lie in the range, work counts of samples that lie inside whole: of one
+that an edge cuts nobody knows which part of its work was left.
+
+Examples:
+  ipu-stack profile-part gemm.ipuprofile --range 10000..20000
+  ipu-stack profile-part gemm.ipuprofile --tiles 0-63,100 --json
+  ipu-stack profile-part gemm.ipuprofile --range 10000..10001 --by-tile
+  ipu-stack profile-part gemm.ipuprofile --by-tile --kernel gemm_f16_k64_c16 --json")]
+pub struct SpentArgs {
+    /// The profile
+    pub profile: PathBuf,
+    #[command(flatten)]
+    #[expect(
+        missing_docs,
+        reason = "clap would print it as the help of the command"
+    )]
+    pub part: PartArgs,
+    /// Also list the tiles of the part
+    #[arg(long)]
+    pub by_tile: bool,
+    /// Compute figures of the tiles are of this kernel alone
+    #[arg(long, value_name = "NAME", requires = "by_tile")]
+    pub kernel: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `profile-exchange`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Transfers are scheduled, not measured: they are placed in the measured exchanges. An event moves 4
+bytes, 8 where the pair partner's lane is borrowed. With --range or --tiles the ports of that part
+are listed as well. Only profiles with --granularity step tell of transfers.
+
+Examples:
+  ipu-stack profile-exchange gemm.ipuprofile
+  ipu-stack profile-exchange gemm.ipuprofile --limit 0 --json
+  ipu-stack profile-exchange gemm.ipuprofile --range 10000..20000 --tiles 0-63")]
+pub struct ExchangeArgs {
+    /// The profile
+    pub profile: PathBuf,
+    #[command(flatten)]
+    #[expect(
+        missing_docs,
+        reason = "clap would print it as the help of the command"
+    )]
+    pub part: PartArgs,
+    /// Exchanges and tiles to show; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `profile-inspect`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ipu-stack profile-inspect gemm.ipuprofile
+  ipu-stack profile-inspect gemm.ipuprofile --json")]
+pub struct InspectArgs {
+    /// The profile
+    pub profile: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Arguments of `profile-export`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -194,13 +267,15 @@ pub struct SliceArgs {
 /// Arguments of `profile-plot`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The extension of the output decides: .svg is vector, .png is rasterised from it.
+The extension of the output decides: .svg is vector, .png is rasterised from it. The data of a chart
+over kernels, phases or tiles is what profile-query prints.
 
 Examples:
   ipu-stack profile-plot gemm.ipuprofile -o kernel-work.svg
   ipu-stack profile-plot gemm.ipuprofile --chart tiles --figure useful-efficiency -o tiles.png
   ipu-stack profile-plot gemm.ipuprofile --chart durations --kernel gelu_f16 -o gelu.svg
-  ipu-stack profile-plot gemm.ipuprofile --chart phases --size 1600x900 --dark -o phases.png")]
+  ipu-stack profile-plot gemm.ipuprofile --chart phases --size 1600x900 --dark -o phases.png
+  ipu-stack profile-plot gemm.ipuprofile --chart cumulative --json")]
 pub struct PlotArgs {
     /// The profile
     pub profile: PathBuf,
@@ -229,8 +304,11 @@ pub struct PlotArgs {
     #[arg(long)]
     pub dark: bool,
     /// File to write: .svg or .png
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "json")]
+    pub output: Option<PathBuf>,
+    /// Print the data of the chart as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The charts.
@@ -240,6 +318,10 @@ pub enum ChartArg {
     KernelWork,
     /// How many samples took how long
     Durations,
+    /// How work adds up over the run
+    Cumulative,
+    /// What kernels reach of what their shapes allow
+    Roofline,
     /// A map of the tiles
     Tiles,
     /// Phases from their first to their last sample

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use analytics::clock::{ClockKind, Frame};
 use analytics::format::{DecodeError, FileKind, open_bytes, sniff};
+use analytics::memory::{PackageError as MapError, PackageMap};
 use analytics::profile::{ChunkScratch, Condition, ProfileHeader, ProfileReport};
 use bytes::Bytes;
 use memmap2::Mmap;
@@ -75,6 +76,28 @@ pub fn profile(path: &Path) -> Result<ProfileReport, CliError> {
 /// # Errors
 /// The file cannot be read, or is no valid package.
 pub fn package(path: &Path) -> Result<Package, CliError> {
+    let bytes = package_bytes(path)?;
+    runtime::package::read(&bytes)
+        .map_err(|error| CliError::user(error, path.display(), "compile it again"))
+}
+
+/// What a package says of memory and traffic; its programs are not looked at.
+///
+/// # Errors
+/// The file cannot be read, or is no whole package.
+pub fn package_map(path: &Path) -> Result<PackageMap, CliError> {
+    let bytes = package_bytes(path)?;
+    PackageMap::read(&bytes).map_err(|error| {
+        let hint = match error {
+            MapError::TooNew { .. } => "open it with a newer ipu-stack",
+            _ => "compile it again",
+        };
+        CliError::user(error, path.display(), hint)
+    })
+}
+
+/// The bytes of a file that is no profile.
+fn package_bytes(path: &Path) -> Result<Bytes, CliError> {
     let bytes = map(path)?;
     let found = sniff(&bytes);
     if matches!(found, FileKind::Columnar | FileKind::RowProfile) {
@@ -86,8 +109,7 @@ pub fn package(path: &Path) -> Result<Package, CliError> {
             hint,
         ));
     }
-    runtime::package::read(&bytes)
-        .map_err(|error| CliError::user(error, path.display(), "compile it again"))
+    Ok(bytes)
 }
 
 /// Parses a whole file with bounds and says what it is.

@@ -45,20 +45,21 @@ pub(crate) fn json(arguments: &[&str]) -> serde_json::Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}"))
 }
 
-/// A folder with profiles: one that we recorded, the same run as one sample a tile, one generated.
+/// A folder with profiles: one that we recorded, the same run as one sample a tile and with every
+/// transfer, one generated.
 pub(crate) struct Profiles {
     folder: tempfile::TempDir,
 }
 
 impl Profiles {
-    /// Makes them: `phase`, `graph`, `synth`, and `small.ipuexe`.
+    /// Makes them: `phase`, `graph`, `step`, `synth`, and `small.ipuexe`.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let profiles = Self { folder };
         let package = profiles.path("small.ipuexe");
         let shape = ["--tiles", "16", "--tokens", "64", "--width", "128"];
         printed(&[&["compile", "gemm-projections", "-o", &package][..], &shape].concat());
-        for granularity in ["phase", "graph"] {
+        for granularity in ["phase", "graph", "step"] {
             let output = profiles.path(granularity);
             printed(&["run", &package, "-o", &output, "--granularity", granularity]);
         }

@@ -100,6 +100,51 @@ fn every_output_is_what_its_schema_says() {
         ];
         check("profile-diff-1", &diff);
     }
+    check("run-1", &["run", &profiles.path("small.ipuexe"), "--json"]);
+}
+
+#[test]
+fn parts_exchanges_charts_and_packages_are_what_their_schemas_say() {
+    let profiles = Profiles::new();
+    for name in ["phase", "graph", "step", "synth"] {
+        let profile = profiles.path(name);
+        for clock in ["tile", "cropped", "shared"] {
+            let words = ["--json", "--clock", clock, &profile];
+            let part = ["--range", "10..900"];
+            let spent = [&["profile-part"][..], &words].concat();
+            check("profile-part-1", &spent);
+            check(
+                "profile-part-1",
+                &[&spent[..], &part, &["--by-tile"]].concat(),
+            );
+            let exchange = [&["profile-exchange"][..], &words].concat();
+            check("profile-exchange-1", &exchange);
+            check("profile-exchange-1", &[&exchange[..], &part].concat());
+            for (chart, schema) in [
+                ("durations", "profile-plot-1"),
+                ("cumulative", "profile-plot-1"),
+                ("roofline", "profile-query-1"),
+                ("kernel-work", "profile-query-1"),
+                ("phases", "profile-query-1"),
+                ("tiles", "profile-query-1"),
+            ] {
+                let plot = [&["profile-plot"][..], &words, &["--chart", chart]].concat();
+                check(schema, &plot);
+            }
+        }
+    }
+    let package = profiles.path("small.ipuexe");
+    check("package-memory-1", &["package-memory", &package, "--json"]);
+    check(
+        "package-traffic-1",
+        &["package-traffic", &package, "--json"],
+    );
+}
+
+#[test]
+fn filters_are_what_their_schema_says() {
+    let profiles = Profiles::new();
+    let phase = profiles.path("phase");
     let metadata = [
         "--group-by",
         "metadata",
@@ -122,7 +167,6 @@ fn every_output_is_what_its_schema_says() {
         "profile-query-1",
         &[&query[..], &metadata, &filters].concat(),
     );
-    check("run-1", &["run", &profiles.path("small.ipuexe"), "--json"]);
 }
 
 /// What a program prints for some input.
