@@ -150,6 +150,9 @@ pub(crate) fn exact(
         }
         Request::Spent(asked) => super::spent::spent(report, asked).map(Answer::Spent),
         Request::Selected(asked) => super::spent::spent(report, asked).map(Answer::Selected),
+        Request::SpentJson(asked, told) => {
+            super::spent::spent_json(report, asked, told).map(Answer::Json)
+        }
         Request::Ruler(asked) => super::ruler::ruler(report, asked).map(Answer::Ruler),
         Request::Rows(by) => Ok(Answer::Rows(groups.rows(report, by)?)),
         Request::Raster(asked) => raster(report, asked, groups),
@@ -165,6 +168,8 @@ pub(crate) fn exact(
         | Request::OpenPackage(_)
         | Request::Memory(_)
         | Request::Matrix(_)
+        | Request::MemoryJson(_)
+        | Request::MatrixJson(_)
         | Request::Hash
         | Request::ReadAll
         | Request::ReadLess => {

@@ -1,7 +1,6 @@
 //! What a group of tiles or samples spent in the cycles of one column, in words.
 
 use analytics::clock::ClockKind;
-use analytics::order;
 use analytics::profile::ProfileReport;
 use analytics::text;
 use analytics::timeline::{CellKind, RowGroups, Spent, Sums, spent_of_group};
@@ -9,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::protocol::{Fact, HitAnswer, clock_name};
-use super::spent::kind_name;
 use crate::state::view::Rows;
 
 /// Kernels that are named.
@@ -45,12 +43,12 @@ pub(crate) fn cell(
     };
     let cycles = asked.from..asked.to;
     let spent = spent_of_group(report, asked.clock, cycles, groups, asked.group)?;
-    let kinds = kinds(&spent);
+    let kinds = spent.present_kinds();
     let Some((kind, _)) = kinds.first() else {
         return Ok(None);
     };
     let kernel = |it: &(_, Sums)| report.string(it.0).to_owned();
-    let is_compute = *kind == kind_name(CellKind::Compute as usize);
+    let is_compute = *kind == CellKind::Compute;
     Ok(Some(HitAnswer {
         // A click puts the kernel in focus that most of a computing cell is.
         kernel: spent
@@ -60,7 +58,7 @@ pub(crate) fn cell(
             .map(kernel)
             .unwrap_or_default(),
         heading: groups.names[asked.group as usize].clone(),
-        kind: (*kind).to_owned(),
+        kind: kind.name().to_owned(),
         from: asked.from,
         to: asked.to,
         facts: facts(report, asked, groups, &spent, &kinds),
@@ -68,21 +66,12 @@ pub(crate) fn cell(
     }))
 }
 
-/// The kinds that were recorded, most cycles first.
-fn kinds(spent: &Spent) -> Vec<(&'static str, Sums)> {
-    let named = spent.kinds.iter().enumerate();
-    let named = named.map(|(at, sums)| (kind_name(at), *sums));
-    let mut kinds: Vec<_> = named.filter(|(_, sums)| sums.samples > 0).collect();
-    order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
-    kinds
-}
-
 fn facts(
     report: &ProfileReport,
     asked: CellAsked,
     groups: &RowGroups,
     spent: &Spent,
-    kinds: &[(&str, Sums)],
+    kinds: &[(CellKind, &Sums)],
 ) -> Vec<Fact> {
     let mut facts = Vec::with_capacity(12);
     let mut push = |id: &str, label: &str, text: String| facts.push(Fact::new(id, label, text));
@@ -99,7 +88,8 @@ fn facts(
         let share = text::percent(spent.share(sums.cycles));
         format!("{share}, {} samples", text::count(sums.samples))
     };
-    for (name, sums) in kinds {
+    for (kind, sums) in kinds {
+        let name = kind.name();
         push(name, &format!("In {name}"), part(sums));
     }
     for (id, sums) in spent.kernels.iter().take(KERNELS_MAX) {

@@ -77,7 +77,10 @@ impl Lane {
             Request::Query(_) => Self::Query,
             Request::Hash => Self::Hash,
             Request::ReadAll | Request::ReadLess => Self::Reading,
-            Request::PanelJson(_) => Self::Json,
+            Request::PanelJson(_)
+            | Request::SpentJson(..)
+            | Request::MemoryJson(_)
+            | Request::MatrixJson(_) => Self::Json,
             Request::Panel(asked) => match asked {
                 PanelAsked::Phases(_) => Self::Phases,
                 PanelAsked::Traffic(_) => Self::Traffic,

@@ -1,12 +1,9 @@
 //! A package: its plan, the memory of its tiles over the schedule, and who sends to whom.
 
-use analytics::memory::{
-    Allocation, ELEMENT, ELEMENT_PAIR, FOREVER, INTERLEAVED, MemoryClass, PackageError, PackageMap,
-    SRAM,
-};
-use analytics::order;
+use analytics::memory::{Allocation, FOREVER, HighWater, MemoryClass, PackageError, PackageMap};
+use analytics::report::{package_memory_json, package_traffic_json};
 use analytics::text;
-use analytics::units::{Cycles, PhysicalTile};
+use analytics::units::PhysicalTile;
 use serde::{Deserialize, Serialize};
 
 use super::cause::{Cause, Failure};
@@ -113,9 +110,8 @@ impl From<PackageError> for Failure {
 
 /// What is true of a package of `bytes` bytes.
 pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummary {
-    let size = u64::from(SRAM.end - SRAM.start);
     let high_water = map.high_water();
-    let part = |bytes: u64| Cycles::new(bytes).share_of(Cycles::new(size));
+    let part = PackageMap::share_of_tile;
     let mut tiles = List::new(&[
         ("tile", "Tile", "Physical id; press to see its memory"),
         (
@@ -150,10 +146,8 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
             ],
         );
     }
-    let fullest = high_water
-        .iter()
-        .max_by_key(|it| (it.bytes, std::cmp::Reverse(it.tile)));
-    let share = |it: &analytics::memory::HighWater| TileShare {
+    let fullest = PackageMap::fullest(&high_water);
+    let share = |it: &HighWater| TileShare {
         tile: it.tile.get(),
         share: part(it.bytes),
     };
@@ -168,11 +162,7 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
     }
 }
 
-fn facts(
-    map: &PackageMap,
-    bytes: u64,
-    fullest: Option<&analytics::memory::HighWater>,
-) -> Vec<Fact> {
+fn facts(map: &PackageMap, bytes: u64, fullest: Option<&HighWater>) -> Vec<Fact> {
     let mut facts = vec![
         Fact::new("workload", "Workload", map.workload.clone()),
         Fact::new("machine", "Machine", map.machine.clone()),
@@ -201,12 +191,7 @@ fn facts(
 pub(crate) fn memory(map: &PackageMap, asked: MemoryAsked) -> MemoryAnswer {
     let tile = map.tile(PhysicalTile::new(asked.tile)).unwrap_or_default();
     let (peak, at) = tile.peak();
-    let size = Cycles::new(u64::from(SRAM.end - SRAM.start));
-    let share = Cycles::new(peak).share_of(size);
-    let class = |class: MemoryClass| {
-        let of_class = tile.allocations.iter().filter(move |it| it.class == class);
-        of_class.map(|it| it.end()).max()
-    };
+    let share = PackageMap::share_of_tile(peak);
     let top = |it: Option<u32>| it.map_or_else(|| "none".to_owned(), |it| format!("{it:#x}"));
     let name = map.items.get(at as usize).map_or("", |it| it.name.as_str());
     let facts = vec![
@@ -220,12 +205,12 @@ pub(crate) fn memory(map: &PackageMap, asked: MemoryAsked) -> MemoryAnswer {
         Fact::new(
             "standard",
             "Standard up to",
-            top(class(MemoryClass::Standard)),
+            top(tile.end_of(MemoryClass::Standard)),
         ),
         Fact::new(
             "interleaved",
             "Interleaved up to",
-            top(class(MemoryClass::Interleaved)),
+            top(tile.end_of(MemoryClass::Interleaved)),
         ),
         Fact::new(
             "count",
@@ -246,10 +231,11 @@ pub(crate) fn memory(map: &PackageMap, asked: MemoryAsked) -> MemoryAnswer {
     }
 }
 
-/// One past the last item of an allocation.
-fn after(map: &PackageMap, it: &Allocation) -> u32 {
-    let count = u32::try_from(map.items.len()).unwrap_or(u32::MAX);
-    it.last.saturating_add(1).min(count).max(it.first)
+/// What `package-memory --json` prints.
+pub(crate) fn memory_json(map: &PackageMap, asked: MemoryAsked) -> String {
+    let tile = PhysicalTile::new(asked.tile);
+    let memory = map.tile(tile);
+    package_memory_json(map, memory.as_ref().map(|it| (tile, it)))
 }
 
 fn block(map: &PackageMap, it: &Allocation) -> Block {
@@ -262,7 +248,7 @@ fn block(map: &PackageMap, it: &Allocation) -> Block {
         address: it.address,
         end: it.end(),
         first: it.first,
-        after: after(map, it),
+        after: map.after(it),
         label: label.to_owned(),
         said: format!(
             "{label}: {} bytes at {:#x}, {}, items {} to {until}",
@@ -311,73 +297,37 @@ fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
                 },
                 Cell::count(u64::from(it.bytes)),
                 Cell::name(it.class.name()),
-                Cell::name(&elements(it)),
+                Cell::name(&it.elements()),
                 Cell::count(u64::from(it.first)),
                 Cell::name(name.map_or("", |it| &it.name)),
                 Cell::count_or_unknown(last),
-                Cell::count(u64::from(after(map, it) - it.first)),
+                Cell::count(u64::from(map.after(it) - it.first)),
             ],
         );
     }
     table.with_bars("bytes")
 }
 
-/// Elements as `e3` before the interleaved region, pairs as `p0` inside it.
-fn elements(it: &Allocation) -> String {
-    let name = |address: u32| {
-        if address < INTERLEAVED {
-            format!("e{}", address / ELEMENT)
-        } else {
-            format!("p{}", (address - INTERLEAVED) / ELEMENT_PAIR)
-        }
-    };
-    let (first, last) = (
-        name(it.address),
-        name(it.end().saturating_sub(1).max(it.address)),
-    );
-    if first == last {
-        first
-    } else {
-        format!("{first}–{last}")
-    }
+/// Pairs of cells that are copied: those with most bytes. All of them may be half a million.
+pub(crate) const PAIRS_MAX: usize = 1_000;
+
+/// What `package-traffic --json --limit 1000` prints.
+pub(crate) fn matrix_json(map: &PackageMap, asked: MatrixAsked) -> String {
+    package_traffic_json(map, &map.traffic(asked.cells), PAIRS_MAX)
 }
 
 /// Bytes from tiles to tiles.
 pub(crate) fn matrix(map: &PackageMap, asked: MatrixAsked) -> MatrixAnswer {
     let found = map.traffic(asked.cells);
-    let mut physical: Vec<u32> = map.physical.iter().map(|it| it.get()).collect();
-    order::ascending(&mut physical);
-    let id = |place: u32| physical.get(place as usize).copied().unwrap_or(0);
-    let tiles = (0..found.cells).map(|cell| {
-        let last = found.first_tile(cell + 1).saturating_sub(1);
-        (id(found.first_tile(cell)), id(last))
-    });
+    let ends = found.ends.iter();
     let narrow = |&it: &u64| u32::try_from(it).unwrap_or(u32::MAX).to_le_bytes();
     MatrixAnswer {
         asked: Some(asked),
         cells: found.cells,
         most: found.most(),
-        tiles: tiles.collect(),
+        tiles: ends
+            .map(|(first, last)| (first.get(), last.get()))
+            .collect(),
         plane: found.bytes.iter().flat_map(narrow).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elements_are_named_by_region() {
-        let at = |address, bytes| {
-            elements(&Allocation {
-                address,
-                bytes,
-                ..Allocation::default()
-            })
-        };
-        assert_eq!(at(0x4_c000, 16), "e19");
-        assert_eq!(at(0x4_fff8, 16), "e19–e20");
-        assert_eq!(at(0x8_0000, 0x8000), "p0");
-        assert_eq!(at(0x7_fff8, 16), "e31–p0");
     }
 }

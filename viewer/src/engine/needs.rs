@@ -68,11 +68,13 @@ impl Needs {
                 cycles: asked.from..asked.to,
                 tiles: 0..u32::MAX,
             },
-            Request::Spent(asked) | Request::Selected(asked) => Self::Part {
-                clock: asked.clock,
-                cycles: asked.from..asked.to,
-                tiles: asked.tile_from..asked.tile_to,
-            },
+            Request::Spent(asked) | Request::Selected(asked) | Request::SpentJson(asked, _) => {
+                Self::Part {
+                    clock: asked.clock,
+                    cycles: asked.from..asked.to,
+                    tiles: asked.tile_from..asked.tile_to,
+                }
+            }
             Request::Ruler(asked) => Self::Part {
                 clock: asked.clock,
                 cycles: asked.from..asked.to,

@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use analytics::clock::ClockKind;
 use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use super::cause::{Cause, Failure};
 use super::compare::{CompareAnswer, CompareAsked, compare, compare_json};
 use super::phases::{PhasesAnswer, PhasesAsked, phases, phases_json};
 use super::plot::{PlotAnswer, PlotAsked, plot};
-use super::ports::{PortsAnswer, PortsAsked, ports};
+use super::ports::{PortsAnswer, PortsAsked, ports, ports_json};
 use super::protocol::Answer;
 use super::traffic::{TrafficAnswer, TrafficAsked, traffic, traffic_json};
 
@@ -89,17 +88,9 @@ pub(crate) fn json(sources: &Sources<'_>, asked: &PanelAsked) -> Result<Answer, 
     let text = match asked {
         PanelAsked::Phases(asked) => phases_json(sources.report, *asked)?,
         PanelAsked::Traffic(asked) => traffic_json(sources, *asked)?,
-        PanelAsked::Ports(_) => String::new(),
+        PanelAsked::Ports(asked) => ports_json(sources, *asked)?,
         PanelAsked::Compare(asked) => compare_json(sources, asked)?,
         PanelAsked::Plot(asked) => plot(sources.report, asked)?.json,
     };
     Ok(Answer::Json(text))
-}
-
-/// The clock of answers that need one origin for all tiles: the tile clock has none.
-pub(crate) const fn common(clock: ClockKind) -> ClockKind {
-    match clock {
-        ClockKind::Tile => ClockKind::Shared,
-        other => other,
-    }
 }

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::list::{List, Press, cycles_with_time};
-use super::panel::common;
 use super::protocol::{Fact, clock_name};
 use super::table::Cell;
 
@@ -96,7 +95,7 @@ pub(crate) fn phases_json(report: &ProfileReport, asked: PhasesAsked) -> Result<
 
 fn options(asked: PhasesAsked) -> CriticalOptions {
     CriticalOptions {
-        shared: common(asked.clock) == ClockKind::Shared,
+        shared: asked.clock.common() == ClockKind::Shared,
         ..CriticalOptions::default()
     }
 }

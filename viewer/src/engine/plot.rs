@@ -5,8 +5,8 @@ use analytics::chart::{
 };
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{self, Filter, GroupBy, Query, QueryResult, SortKey};
-use analytics::report::query_json;
+use analytics::query::{self, CUMULATIVE_POINTS, Filter, GroupBy, Query, QueryResult, SortKey};
+use analytics::report::{cumulative_json, durations_json, query_json};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
 use plotters_svg::SVGBackend;
@@ -47,9 +47,6 @@ pub(crate) struct PlotAnswer {
     pub(crate) json: String,
 }
 
-/// Points of a running sum.
-const POINTS: u32 = 480;
-
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// A picture's data as CSV and JSON.
@@ -84,12 +81,14 @@ fn draw(report: &ProfileReport, asked: &PlotAsked, area: &Area<'_>) -> Result<Da
         Plot::Durations => {
             let found = query::histogram(report, &filter, asked.clock)?;
             let _drawn = duration_histogram(area, &found, theme);
-            histogram_data(&found)
+            let json = durations_json(&found, &filter, asked.clock);
+            (histogram_csv(&found), json)
         }
         Plot::Cumulative => {
-            let found = query::cumulative(report, &filter, asked.clock, POINTS)?;
+            let found = query::cumulative(report, &filter, asked.clock, CUMULATIVE_POINTS)?;
             let _drawn = cumulative_work(area, &found, theme);
-            cumulative_data(&found)
+            let json = cumulative_json(&found, &filter, asked.clock);
+            (cumulative_csv(&found), json)
         }
         Plot::Roofline => {
             let found = ask(report, asked, GroupBy::Kernel, SortKey::WorkCycles)?;
@@ -136,13 +135,13 @@ fn ask(
     Ok(query::query(report, &question)?)
 }
 
-fn written(list: &List) -> Data {
+fn written(list: &List) -> String {
     let order: Vec<usize> = (0..list.rows.len()).collect();
-    (list.csv(&order), list.json(&order))
+    list.csv(&order)
 }
 
-fn histogram_data(found: &query::Histogram) -> Data {
-    let mut list = List::new(&[("firstCycles", "", ""), ("samples", "", "")]);
+fn histogram_csv(found: &query::Histogram) -> String {
+    let mut list = List::new(&[("firstCycles", "", ""), ("sampleCount", "", "")]);
     for bin in &found.bins {
         let cells = vec![Cell::count(bin.first), Cell::count(bin.samples)];
         list.push(Press::Nothing, cells);
@@ -150,7 +149,7 @@ fn histogram_data(found: &query::Histogram) -> Data {
     written(&list)
 }
 
-fn cumulative_data(found: &query::Cumulative) -> Data {
+fn cumulative_csv(found: &query::Cumulative) -> String {
     let columns = ["at", "measuredCycles", "physicalWorkCycles", "usefulCycles"];
     let mut list = List::new(&columns.map(|it| (it, "", "")));
     for it in &found.points {
@@ -178,5 +177,5 @@ fn query_data(found: &QueryResult) -> Data {
     for row in table.rows {
         list.push(Press::Nothing, row.cells);
     }
-    (written(&list).0, query_json(found))
+    (written(&list), query_json(found))
 }

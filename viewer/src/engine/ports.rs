@@ -1,8 +1,10 @@
 //! Exchange ports over the part in view: a picture of tiles × time, and the busiest tiles.
 
 use analytics::clock::ClockKind;
+use analytics::report::exchange_json;
 use analytics::text;
-use analytics::traffic::{LanesAsked, Role, TileTraffic, lanes};
+use analytics::timeline::DevicePart;
+use analytics::traffic::{LanesAsked, Role, TileTraffic, lanes, totals, traffic_in};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
@@ -66,6 +68,16 @@ pub(crate) fn ports(sources: &Sources<'_>, asked: PortsAsked) -> Result<PortsAns
         facts: facts(&found.tiles),
         planes: [send, receive, lent, found.exchange],
     })
+}
+
+/// What `profile-exchange --json --limit 0` prints with the part in its flags.
+pub(crate) fn ports_json(sources: &Sources<'_>, asked: PortsAsked) -> Result<String, Failure> {
+    let (report, exchanges) = (sources.report, sources.exchanges()?);
+    let tiles = asked.tile_from..asked.tile_to;
+    let part = DevicePart::neighbours(report, asked.clock, asked.from..asked.to, tiles);
+    let found = totals(report, &exchanges, asked.clock)?;
+    let part = traffic_in(report, &exchanges, &part)?;
+    Ok(exchange_json(&found, Some(&part), 0))
 }
 
 fn facts(tiles: &[TileTraffic]) -> Vec<Fact> {

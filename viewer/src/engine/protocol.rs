@@ -12,7 +12,7 @@ use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
 use super::ruler::{RulerAnswer, RulerAsked};
-use super::spent::{SpentAnswer, SpentAsked};
+use super::spent::{SpentAnswer, SpentAsked, Told};
 use super::table::TableAnswer;
 use crate::state::view::{Colouring, Grouping, KindFilter, Rows};
 
@@ -87,6 +87,8 @@ pub(crate) enum Request {
     Panel(PanelAsked),
     /// The JSON behind a panel.
     PanelJson(PanelAsked),
+    /// The JSON behind the sums of a part.
+    SpentJson(SpentAsked, Told),
     /// Opens a second profile beside the first one.
     OpenOther(Source),
     /// Opens a package, alone or beside a profile.
@@ -95,6 +97,10 @@ pub(crate) enum Request {
     Memory(MemoryAsked),
     /// Who sends to whom, by the package.
     Matrix(MatrixAsked),
+    /// The JSON behind the memory of a tile.
+    MemoryJson(MemoryAsked),
+    /// The JSON behind who sends to whom.
+    MatrixJson(MatrixAsked),
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
 }
@@ -116,7 +122,7 @@ pub(crate) enum Answer {
     Early(Box<Self>),
     /// To [`Request::Table`].
     Table(TableAnswer),
-    /// To [`Request::Json`]: what the command line prints.
+    /// To [`Request::Json`] and its like: what the command line prints.
     Json(String),
     /// To [`Request::Spent`].
     Spent(SpentAnswer),

@@ -1,15 +1,16 @@
 //! What the part in view spent its cycles on: rows of text for a table, a share for each tile.
 
 use analytics::clock::ClockKind;
-use analytics::order;
 use analytics::profile::ProfileReport;
-use analytics::text;
-use analytics::timeline::{self, CellKind, Spent, Sums, TileSpent};
+use analytics::report::part_json;
+use analytics::timeline::{CellKind, DevicePart, PartQuestion, Spent, Sums, TileSpent};
 use analytics::units::StringId;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
+use super::list::{List, Press};
 use super::protocol::clock_name;
+use super::table::Cell;
 use crate::state::view::Metric;
 
 /// Which part, and what the map of tiles says.
@@ -38,22 +39,18 @@ pub(crate) struct SpentAnswer {
     /// What was asked.
     pub(crate) asked: SpentAsked,
     /// Kinds, then kernels, each with most cycles first.
-    pub(crate) rows: Vec<SpentRow>,
+    pub(crate) rows: List,
     /// A figure for each tile of the part.
     pub(crate) tiles: Vec<TileShare>,
 }
 
-/// Sums of a kind or a kernel inside the part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SpentRow {
-    /// Name of the kind or symbol of the kernel.
-    pub(crate) name: String,
-    /// Whether it is a kernel.
-    pub(crate) is_kernel: bool,
-    /// Part of cycles × tiles of the part.
-    pub(crate) share: Option<f64>,
-    /// Texts of cycles, share, samples, useful efficiency, work cycles and coverage.
-    pub(crate) cells: [String; 6],
+/// What the JSON of a part tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// Its sums.
+    Sums,
+    /// Its tiles one by one, too.
+    Tiles,
 }
 
 /// The figure of one tile; a ratio, `None` where there is none.
@@ -67,15 +64,7 @@ pub(crate) struct TileShare {
 
 /// The answer from a report in memory.
 pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<SpentAnswer, Failure> {
-    let tiles = asked.tile_from..asked.tile_to;
-    let focus = asked.focus.map(StringId::new);
-    let spent = timeline::spent(report, asked.clock, asked.from..asked.to, tiles, focus)?;
-    let mut rows = kinds(&spent);
-    rows.extend(spent.kernels.iter().map(|(kernel, sums)| {
-        let name = report.string(*kernel);
-        let name = if name.is_empty() { "(no kernel)" } else { name };
-        row(&spent, name, true, sums)
-    }));
+    let spent = question(report, asked, Told::Sums).answer(report)?;
     let share = |it: &TileSpent| TileShare {
         tile: it.tile.get(),
         share: figure(&spent, it, asked.metric),
@@ -83,48 +72,90 @@ pub(crate) fn spent(report: &ProfileReport, asked: SpentAsked) -> Result<SpentAn
     Ok(SpentAnswer {
         asked,
         tiles: spent.tiles.iter().map(share).collect(),
-        rows,
+        rows: rows(report, &spent),
     })
 }
 
-/// What the kind with this [`CellKind`] is called.
-pub(super) fn kind_name(kind: usize) -> &'static str {
-    const NAMES: [&str; CellKind::COUNT] = [
-        "exchange",
-        "compute",
-        "synchronization",
-        "idle",
-        "unknown kind",
-    ];
-    NAMES.get(kind).copied().unwrap_or_default()
+/// What `profile-part --json` prints.
+pub(crate) fn spent_json(
+    report: &ProfileReport,
+    asked: SpentAsked,
+    told: Told,
+) -> Result<String, Failure> {
+    let mut question = question(report, asked, told);
+    question.kernel = question.kernel.filter(|_| question.by_tile);
+    let spent = question.answer(report)?;
+    Ok(part_json(report, &question, &spent))
 }
 
-fn kinds(spent: &Spent) -> Vec<SpentRow> {
-    let named = spent.kinds.iter().enumerate();
-    let mut kinds: Vec<(&str, &Sums)> = named.map(|(at, sums)| (kind_name(at), sums)).collect();
-    kinds.retain(|(_, sums)| sums.samples > 0);
-    order::by_key(&mut kinds, |(_, sums)| std::cmp::Reverse(sums.cycles));
-    kinds
-        .into_iter()
-        .map(|(name, sums)| row(spent, name, false, sums))
-        .collect()
-}
-
-fn row(spent: &Spent, name: &str, is_kernel: bool, sums: &Sums) -> SpentRow {
-    let share = spent.share(sums.cycles);
-    SpentRow {
-        name: name.to_owned(),
-        is_kernel,
-        share,
-        cells: [
-            text::cycles(sums.cycles),
-            text::percent(share),
-            text::count(sums.samples),
-            text::percent(sums.useful_efficiency()),
-            text::percent(sums.work_cycle_fraction()),
-            text::percent(sums.coverage()),
-        ],
+fn question(report: &ProfileReport, asked: SpentAsked, told: Told) -> PartQuestion {
+    let tiles = asked.tile_from..asked.tile_to;
+    PartQuestion {
+        part: DevicePart::neighbours(report, asked.clock, asked.from..asked.to, tiles),
+        by_tile: told == Told::Tiles,
+        kernel: asked.focus.map(StringId::new),
     }
+}
+
+/// Position of the column with the share of the part.
+const SHARE: usize = 2;
+
+fn rows(report: &ProfileReport, spent: &Spent) -> List {
+    let mut list = List::new(&[
+        (
+            "name",
+            "Kind or kernel",
+            "Kinds first, then the kernels that compute inside; press a kernel to focus it",
+        ),
+        (
+            "cycles",
+            "Tile cycles",
+            "Cycles inside, summed over the tiles",
+        ),
+        ("share", "Of the part", "Of all cycles × tiles inside"),
+        ("sampleCount", "Samples", "Samples that touch the inside"),
+        (
+            "usefulUtilization",
+            "Useful efficiency",
+            "U/D over samples that are inside whole and have an estimate",
+        ),
+        (
+            "workCycleFraction",
+            "Work cycles (P/D)",
+            "P/D over samples that are inside whole and have an estimate",
+        ),
+        (
+            "coverage",
+            "Coverage",
+            "Cycles of samples that are inside whole and have an estimate",
+        ),
+    ]);
+    let mut push = |name: &str, press, sums: &Sums| {
+        let share = spent.share(sums.cycles);
+        let cells = vec![
+            Cell::name(name),
+            Cell::count(sums.cycles.get()),
+            Cell::share(share),
+            Cell::count(sums.samples),
+            Cell::share(sums.useful_efficiency()),
+            Cell::share(sums.work_cycle_fraction()),
+            Cell::share(sums.coverage()),
+        ];
+        list.push(press, cells);
+        if let Some(row) = list.rows.last_mut() {
+            row.bar = share.map(|it| (SHARE, it.min(1.0)));
+        }
+    };
+    for (kind, sums) in spent.present_kinds() {
+        push(kind.name(), Press::Nothing, sums);
+    }
+    for (kernel, sums) in &spent.kernels {
+        match report.string(*kernel) {
+            "" => push("(no kernel)", Press::Nothing, sums),
+            name => push(name, Press::Kernel(name.to_owned()), sums),
+        }
+    }
+    list
 }
 
 fn figure(spent: &Spent, tile: &TileSpent, metric: Metric) -> Option<f64> {

@@ -1,14 +1,14 @@
 //! Bytes of exchanges over the run: by exchange and by tile.
 
 use analytics::clock::ClockKind;
-use analytics::order;
+use analytics::report::exchange_json;
 use analytics::text;
 use analytics::traffic::{Role, Totals, totals};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::list::{List, Press};
-use super::panel::{Sources, common};
+use super::panel::Sources;
 use super::protocol::{Fact, clock_name};
 use super::table::Cell;
 
@@ -44,32 +44,24 @@ pub(crate) fn traffic(
     sources: &Sources<'_>,
     asked: TrafficAsked,
 ) -> Result<TrafficAnswer, Failure> {
-    let found = totals(sources.report, &*sources.exchanges()?, common(asked.clock))?;
+    let found = totals(sources.report, &*sources.exchanges()?, asked.clock)?;
     Ok(TrafficAnswer {
         asked,
-        clock: common(asked.clock),
+        clock: found.clock,
         facts: facts(&found),
         exchanges: exchanges(&found),
         tiles: tiles(&found),
     })
 }
 
-/// All exchanges as JSON.
+/// What `profile-exchange --json --limit 0` prints.
 pub(crate) fn traffic_json(sources: &Sources<'_>, asked: TrafficAsked) -> Result<String, Failure> {
-    let list = traffic(sources, asked)?.exchanges;
-    let order: Vec<usize> = (0..list.rows.len()).collect();
-    Ok(list.json(&order))
+    let found = totals(sources.report, &*sources.exchanges()?, asked.clock)?;
+    Ok(exchange_json(&found, None, 0))
 }
 
 fn facts(found: &Totals) -> Vec<Fact> {
-    let sum = |role: Role| {
-        found
-            .tiles
-            .iter()
-            .map(|it| it.bytes[role as usize])
-            .sum::<u64>()
-    };
-    let bytes = |count: u64| format!("{} bytes", text::count(count));
+    let bytes = |role: Role| format!("{} bytes", text::count(found.bytes(role)));
     let described = format!(
         "{} of {}",
         text::count(found.described),
@@ -81,8 +73,8 @@ fn facts(found: &Totals) -> Vec<Fact> {
             "Exchanges",
             text::count(found.exchanges.len() as u64),
         ),
-        Fact::new("sent", "Sent", bytes(sum(Role::Send))),
-        Fact::new("received", "Landed", bytes(sum(Role::Receive))),
+        Fact::new("sent", "Sent", bytes(Role::Send)),
+        Fact::new("received", "Landed", bytes(Role::Receive)),
         Fact::new("described", "Samples with transfers", described),
     ]
 }
@@ -122,7 +114,7 @@ fn exchanges(found: &Totals) -> List {
         ("hottestBytes", "Its bytes", "Bytes that land on it"),
     ]);
     for it in &found.exchanges {
-        let known = (it.sent > 0 || it.received > 0).then_some(());
+        let known = it.is_described().then_some(());
         list.push(
             Press::Jump(it.start, it.end),
             vec![
@@ -166,15 +158,7 @@ fn tiles(found: &Totals) -> List {
     ]);
     let [send, receive, lent] =
         [Role::Send, Role::Receive, Role::PartnerBusy].map(|it| it as usize);
-    let mut tiles: Vec<_> = found
-        .tiles
-        .iter()
-        .filter(|it| it.bytes != [0; Role::COUNT])
-        .collect();
-    order::by_key(&mut tiles, |it| {
-        (std::cmp::Reverse(it.bytes[receive]), it.tile)
-    });
-    for it in tiles.into_iter().take(TILES_MAX) {
+    for it in found.busiest().into_iter().take(TILES_MAX) {
         let tile = it.tile.get();
         list.push(
             Press::Tile(tile),

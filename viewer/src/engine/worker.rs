@@ -90,6 +90,12 @@ impl Worker {
             Request::Matrix(asked) => {
                 return self.of_package(id, |it| Answer::Matrix(memory::matrix(it, asked)));
             }
+            Request::MemoryJson(asked) => {
+                return self.of_package(id, |it| Answer::Json(memory::memory_json(it, asked)));
+            }
+            Request::MatrixJson(asked) => {
+                return self.of_package(id, |it| Answer::Json(memory::matrix_json(it, asked)));
+            }
             request => request,
         };
         let Some(held) = self.held.borrow().clone() else {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use crate::browser;
 use crate::engine::panel::PanelAsked;
-use crate::engine::protocol::Request;
+use crate::engine::protocol::{Request, Summary};
 use crate::state::actions::use_app;
 
 /// Keeps a question asked while a profile is open, and says for a panel's `data-state` whether the
@@ -61,46 +61,81 @@ where
     Memo::new(move |_| answer.with(|it| it.as_ref().map(|it| Arc::new(part(it)))))
 }
 
+/// The command behind a question about the open profile; `None` without either.
+pub(super) fn command_of<Asked: 'static>(
+    asked: impl Fn() -> Option<Asked> + Send + Sync + 'static,
+    command: fn(&Asked, &Summary) -> String,
+) -> Memo<Option<String>> {
+    let app = use_app();
+    Memo::new(move |_| {
+        let asked = asked()?;
+        app.load
+            .with(|it| it.summary().map(|summary| command(&asked, summary)))
+    })
+}
+
+/// The command behind a question about the open package, likewise.
+pub(super) fn command_of_package<Asked: 'static>(
+    asked: impl Fn() -> Option<Asked> + Send + Sync + 'static,
+    command: fn(&Asked, &str) -> String,
+) -> Memo<Option<String>> {
+    let package = use_app().panels.package;
+    Memo::new(move |_| {
+        let asked = asked()?;
+        package.with(|it| it.ready().map(|(_, of)| command(&asked, &of.name)))
+    })
+}
+
 /// Copies the panel's answer as JSON, and as the command that prints the same.
 #[component]
 pub(super) fn CopyAnswer(
     /// Name for tests.
     id: &'static str,
-    /// The question behind the panel.
+    /// The question for the JSON; without one there is nothing to copy.
     #[prop(into)]
-    asked: Signal<Option<PanelAsked>>,
-    /// The command after `ipu-stack`, given the name of the file.
-    command: fn(&PanelAsked, &str) -> Option<String>,
+    asked: Signal<Option<Request>>,
+    /// The command after `ipu-stack`.
+    command: Memo<Option<String>>,
 ) -> impl IntoView {
     let app = use_app();
+    let copy_json = move |_| {
+        if let Some(asked) = asked.get_untracked() {
+            app.ask(asked);
+        }
+    };
+    view! {
+        <CopyCommand id command/>
+        <button type="button" class="quiet" data-testid=format!("{id}-answer")
+            disabled=move || asked.with(Option::is_none)
+            title="Copy the whole answer as JSON" on:click=copy_json>"Copy answer as JSON"</button>
+    }
+}
+
+/// Copies the command that prints the panel's answer.
+#[component]
+pub(super) fn CopyCommand(
+    /// Name for tests.
+    id: &'static str,
+    /// The command after `ipu-stack`.
+    command: Memo<Option<String>>,
+) -> impl IntoView {
     let copied = RwSignal::new(false);
     Effect::new(move |_| {
-        asked.track();
+        command.track();
         copied.set(false);
     });
-    let text = Memo::new(move |_| {
-        let name = app.load.with(|it| it.summary().map(|it| it.name.clone()))?;
-        command(&asked.get()?, &browser::quoted(&name))
-    });
     let copy_command = move |_| {
-        if let Some(text) = text.get_untracked() {
+        if let Some(text) = command.get_untracked() {
             browser::copy(&format!("ipu-stack {text}"));
             copied.set(true);
         }
     };
-    let copy_json = move |_| {
-        if let Some(asked) = asked.get_untracked() {
-            app.ask(Request::PanelJson(asked));
-        }
-    };
     view! {
-        <Show when=move || text.with(Option::is_some)>
+        <Show when=move || command.with(Option::is_some)>
             <button type="button" class="quiet" data-testid=format!("{id}-command")
                 title="Copy the command that prints the same as JSON" on:click=copy_command>
                 {move || if copied.get() { "Copied" } else { "Copy as command" }}
             </button>
         </Show>
-        <button type="button" class="quiet" data-testid=format!("{id}-answer")
-            title="Copy the whole answer as JSON" on:click=copy_json>"Copy answer as JSON"</button>
     }
 }

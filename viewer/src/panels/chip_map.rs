@@ -8,8 +8,8 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
-use super::spent::keep_spent;
-use crate::engine::spent::SpentAsked;
+use super::spent::{CopySpent, keep_spent};
+use crate::engine::spent::{SpentAsked, Told};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::panels::Over;
@@ -122,6 +122,7 @@ fn MapControls(
                 on:click=move |_| app.change_view(|view| view.tiles = None)>"All tiles"</button>
             <output class="range" data-testid="map-cycles">{cycles}</output>
             <output class="range" data-testid="pointed">{said}</output>
+            <CopySpent id="chip" answer=app.spent told=Told::Tiles/>
         </div>
     }
 }

@@ -7,12 +7,13 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
-use super::asked::{CopyAnswer, keep_asked, of, part};
+use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::beside::Beside;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
 use crate::engine::compare::{CompareAsked, TileChange};
 use crate::engine::panel::PanelAsked;
+use crate::engine::protocol::{Request, Summary};
 use crate::pictures::change;
 use crate::state::actions::use_app;
 use crate::state::answers::Beside as State;
@@ -135,8 +136,12 @@ fn Differences() -> impl IntoView {
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
     let state = keep_asked(asked, PanelAsked::Compare, answered);
-    let question = Signal::derive(move || asked().map(PanelAsked::Compare));
     let refusal = move || answer.with(|it| it.as_ref().and_then(|it| it.refusal.clone()));
+    // Nothing was compared then, and the command would say why.
+    let accepted = move || asked().filter(|_| refusal().is_none());
+    let question = move || Some(Request::PanelJson(PanelAsked::Compare(accepted()?)));
+    let question = Signal::derive(question);
+    let command = command_of(accepted, command);
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
     // Pressing a row that both have lays its two starts over each other.
@@ -160,7 +165,7 @@ fn Differences() -> impl IntoView {
         <div data-panel data-testid="differences" data-state=state>
             <div class="controls">
                 <PairsChoice/>
-                <CopyAnswer id="compare" asked=question command=|asked, file| command(asked, file)/>
+                <CopyAnswer id="compare" asked=question command/>
             </div>
             {move || refusal().map(|refusal| view! {
                 <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
@@ -179,16 +184,12 @@ fn Differences() -> impl IntoView {
     }
 }
 
-fn command(asked: &PanelAsked, file: &str) -> Option<String> {
-    let PanelAsked::Compare(asked) = asked else {
-        return None;
-    };
+fn command(asked: &CompareAsked, of: &Summary) -> String {
     let other = crate::browser::quoted(&name_of_other());
+    let file = crate::browser::quoted(&of.name);
     let force = if asked.force { " --force" } else { "" };
     let clock = asked.clock.name();
-    Some(format!(
-        "profile-diff {other} {file} --clock {clock}{force} --limit 0 --json"
-    ))
+    format!("profile-diff {other} {file} --clock {clock}{force} --limit 0 --json")
 }
 
 #[component]

@@ -19,13 +19,13 @@ const ROWS_MAX: usize = 100;
 
 /// Which table it is.
 #[derive(Clone, Copy)]
-pub(super) struct Kind {
+pub(crate) struct Kind {
     /// Name for tests, and for the table's place in the page.
-    pub(super) id: &'static str,
+    pub(crate) id: &'static str,
     /// What a screen reader calls it.
-    pub(super) label: &'static str,
+    pub(crate) label: &'static str,
     /// The panel's own table keeps its order in the link.
-    pub(super) is_main: bool,
+    pub(crate) is_main: bool,
 }
 
 /// Order and narrowing of one table.

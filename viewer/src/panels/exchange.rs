@@ -5,13 +5,14 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, keep_asked, of, part};
+use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use crate::browser;
+use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::ports::PortsAsked;
-use crate::engine::protocol::RasterAsked;
+use crate::engine::protocol::{RasterAsked, Request};
 use crate::engine::traffic::TrafficAsked;
 use crate::pictures::ports;
 use crate::state::actions::{App, use_app};
@@ -37,7 +38,9 @@ pub(crate) fn Exchange() -> impl IntoView {
     let state = keep_asked(asked, PanelAsked::Traffic, answered);
     let clock = of(answer, |it| it.clock);
     let facts = of(answer, |it| it.facts.clone());
-    let question = Signal::derive(move || asked().map(PanelAsked::Traffic));
+    let question = move || Some(Request::PanelJson(PanelAsked::Traffic(asked()?)));
+    let question = Signal::derive(question);
+    let command = command_of(asked, command::traffic);
     let table = |id, label, is_main| Kind { id, label, is_main };
     view! {
         <section class="figures" data-testid="exchange" data-panel data-state=state
@@ -47,7 +50,7 @@ pub(crate) fn Exchange() -> impl IntoView {
                 <span class="hint">
                     "transfers are scheduled, placed in the measured exchanges"
                 </span>
-                <CopyAnswer id="exchange" asked=question command=|_, _| None/>
+                <CopyAnswer id="exchange" asked=question command/>
             </div>
             <Ports/>
             <Facts id="traffic" facts/>
@@ -143,6 +146,9 @@ fn Ports() -> impl IntoView {
         app.point(viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at)));
     };
     let facts = of(answer, |it| it.facts.clone());
+    let question = move || Some(Request::PanelJson(PanelAsked::Ports(answered()?)));
+    let question = Signal::derive(question);
+    let command = command_of(answered, command::ports);
     view! {
         <div class="picture tall" node_ref=host role="img" data-testid="ports" data-state=state
             aria-label="Exchange ports of the tiles in view over the cycles in view. The tables \
@@ -150,7 +156,10 @@ fn Ports() -> impl IntoView {
             on:pointermove=moved on:pointerleave=move |_| app.point(None)>
             <canvas node_ref=canvas data-testid="ports-canvas"></canvas>
         </div>
-        <PortLegend/>
+        <div class="controls">
+            <PortLegend/>
+            <CopyAnswer id="ports" asked=question command/>
+        </div>
         <Facts id="ports" facts/>
     }
 }

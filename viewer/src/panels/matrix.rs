@@ -5,6 +5,8 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::asked::{CopyAnswer, command_of_package};
+use crate::engine::command;
 use crate::engine::memory::{MatrixAnswer, MatrixAsked};
 use crate::engine::protocol::Request;
 use crate::pictures::matrix;
@@ -93,13 +95,19 @@ fn Cells() -> impl IntoView {
                 .to_owned()
         })
     };
+    let answered = move || answer.with(|it| it.as_ref().and_then(|it| it.asked));
+    let question = Signal::derive(move || answered().map(Request::MatrixJson));
+    let command = command_of_package(answered, command::matrix);
     view! {
         <div class="picture square" node_ref=host role="img" data-testid="matrix" data-state=state
             aria-label="Bytes between tiles: rows send, columns receive"
             on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
             <canvas node_ref=canvas data-testid="matrix-canvas"></canvas>
         </div>
-        <output class="range" data-testid="matrix-said">{said}</output>
+        <div class="controls">
+            <output class="range" data-testid="matrix-said">{said}</output>
+            <CopyAnswer id="matrix" asked=question command/>
+        </div>
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{of, part};
+use super::asked::{CopyAnswer, command_of_package, of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
+use crate::engine::command;
 use crate::engine::list::List;
-use crate::engine::memory::{MemoryAsked, PackageSummary};
+use crate::engine::memory::{MemoryAnswer, MemoryAsked, PackageSummary};
 use crate::engine::protocol::{Fact, Request};
 use crate::engine::spent::TileShare;
 use crate::pictures::memory::{self, MemoryView};
@@ -249,6 +250,13 @@ fn TileMap() -> impl IntoView {
     };
     let tile = move || answer.with(|it| it.as_ref().map(|it| it.asked.tile.to_string()));
     let is_unused = move || answer.with(|it| it.as_ref().is_some_and(|it| it.facts.is_empty()));
+    // Of a tile that the package does not use there is nothing to say.
+    let answered = move || {
+        let used = |it: &Arc<MemoryAnswer>| (!it.facts.is_empty()).then_some(it.asked);
+        answer.with(|it| it.as_ref().and_then(used))
+    };
+    let question = Signal::derive(move || answered().map(Request::MemoryJson));
+    let command = command_of_package(answered, command::memory);
     view! {
         <div class="controls">
             <label class="choice">"Physical tile"
@@ -258,6 +266,7 @@ fn TileMap() -> impl IntoView {
             <Show when=is_unused>
                 <span class="note">"The package does not use this tile."</span>
             </Show>
+            <CopyAnswer id="memory" asked=question command/>
         </div>
         <Facts id="tile-memory" facts/>
         <div class="picture memory" node_ref=host role="img" data-testid="tile-map"

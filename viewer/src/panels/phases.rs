@@ -6,11 +6,12 @@ use analytics::clock::ClockKind;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, keep_asked, of, part};
+use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, jump};
 use super::facts::{Facts, Warnings};
 use crate::engine::panel::PanelAsked;
 use crate::engine::phases::{PhaseBar, PhasesAsked};
+use crate::engine::protocol::{Request, Summary};
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
@@ -32,7 +33,9 @@ pub(crate) fn Phases() -> impl IntoView {
     let clock = of(answer, |it| it.clock);
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
-    let question = Signal::derive(move || asked().map(PanelAsked::Phases));
+    let question = move || Some(Request::PanelJson(PanelAsked::Phases(asked()?)));
+    let question = Signal::derive(question);
+    let command = command_of(asked, command);
     let table = |id, label, is_main| Kind { id, label, is_main };
     let hint = move || format!("{} clock, the whole run", clock.get().name());
     view! {
@@ -61,17 +64,13 @@ pub(crate) fn Phases() -> impl IntoView {
 }
 
 /// The command that prints the same.
-fn command(asked: &PanelAsked, file: &str) -> Option<String> {
-    let PanelAsked::Phases(asked) = asked else {
-        return None;
-    };
+fn command(asked: &PhasesAsked, of: &Summary) -> String {
+    let file = crate::browser::quoted(&of.name);
     let shared = match asked.clock {
         ClockKind::Cropped => "",
         ClockKind::Shared | ClockKind::Tile => " --shared-clock",
     };
-    Some(format!(
-        "profile-critical-path {file}{shared} --limit 0 --json"
-    ))
+    format!("profile-critical-path {file}{shared} --limit 0 --json")
 }
 
 /// The picture of the phases in view; pressing one brings it closer.

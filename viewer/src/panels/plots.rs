@@ -3,8 +3,9 @@
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::keep_asked;
+use super::asked::{CopyCommand, command_of, keep_asked};
 use crate::browser;
+use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::plot::PlotAsked;
 use crate::state::actions::{App, use_app};
@@ -139,6 +140,8 @@ fn Keep() -> impl IntoView {
             copied.set(true);
         }
     };
+    let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
+    let command = command_of(answered, command::plot);
     view! {
         <div class="group" role="group" aria-label="Keep the chart">
             <button type="button" data-testid="plot-svg" on:click=svg>"SVG"</button>
@@ -146,8 +149,9 @@ fn Keep() -> impl IntoView {
             <button type="button" data-testid="plot-csv" on:click=csv>"CSV"</button>
             <button type="button" data-testid="plot-json" on:click=json>"JSON"</button>
         </div>
+        <CopyCommand id="plot" command/>
         <button type="button" class="quiet" data-testid="plot-copy" on:click=copy>
-            {move || if copied.get() { "Copied" } else { "Copy JSON" }}
+            {move || if copied.get() { "Copied" } else { "Copy answer as JSON" }}
         </button>
     }
 }

@@ -7,8 +7,9 @@ use leptos::prelude::*;
 use super::pointer::show;
 use super::viewport::Viewport;
 use crate::engine::protocol::Request;
-use crate::engine::spent::SpentAsked;
-use crate::panels::in_view::{HEADINGS, heading, row_view};
+use crate::engine::spent::{SpentAsked, Told};
+use crate::panels::data_table::Kind;
+use crate::panels::spent::{CopySpent, SpentTable};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::view::Metric;
@@ -66,11 +67,10 @@ fn Figures() -> impl IntoView {
         let clock_hz = app.load.with(|load| load.summary().map(|it| it.clock_hz))?;
         Some(extent(&part.get()?, clock_hz))
     };
-    let rows = move || {
-        let rows = app
-            .selected
-            .with(|it| it.as_ref().map(|it| it.rows.clone()));
-        rows.unwrap_or_default()
+    let kind = Kind {
+        id: "selection-table",
+        label: "Figures of the selection",
+        is_main: false,
     };
     let zoom = move |_| {
         if let Some(part) = part.get_untracked() {
@@ -90,13 +90,9 @@ fn Figures() -> impl IntoView {
                     on:click=move |_| app.change_view(|view| view.selection = None)>
                     "Clear"
                 </button>
+                <CopySpent id="selection" answer=app.selected told=Told::Sums/>
             </div>
-            <div class="scroll" tabindex="0" role="region" aria-label="Figures of the selection">
-                <table>
-                    <thead class="plain"><tr>{HEADINGS.map(heading)}</tr></thead>
-                    <tbody>{move || rows().into_iter().map(row_view).collect_view()}</tbody>
-                </table>
-            </div>
+            <SpentTable kind answer=app.selected/>
         </section>
     }
 }

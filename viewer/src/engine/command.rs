@@ -1,0 +1,156 @@
+//! Questions in the words of the command line, after `ipu-stack`: what each prints is the JSON that
+//! the page copies. Pure.
+
+use super::memory::{MatrixAsked, MemoryAsked, PAIRS_MAX};
+use super::plot::PlotAsked;
+use super::ports::PortsAsked;
+use super::protocol::{Summary, TileNames};
+use super::spent::{SpentAsked, Told};
+use super::traffic::TrafficAsked;
+use crate::browser::quoted;
+use crate::state::panels::Plot;
+
+/// What a part was spent on.
+pub(crate) fn spent(asked: &SpentAsked, told: Told, of: &Summary) -> String {
+    let tiles = tiles(&of.tiles, asked.tile_from, asked.tile_to);
+    let focus = asked.focus.filter(|_| told == Told::Tiles);
+    let kernel = of.kernels.iter().find(|(id, _)| Some(*id) == focus);
+    let kernel = flag("--kernel", kernel.map(|it| it.1.as_str()));
+    let by_tile = match told {
+        Told::Tiles => " --by-tile",
+        Told::Sums => "",
+    };
+    let (file, clock) = (quoted(&of.name), asked.clock.name());
+    let (from, to) = (asked.from, asked.to);
+    format!(
+        "profile-part {file} --range {from}..{to}{tiles} --clock {clock}{by_tile}{kernel} --json"
+    )
+}
+
+/// Bytes of exchanges over the run.
+pub(crate) fn traffic(asked: &TrafficAsked, of: &Summary) -> String {
+    let (file, clock) = (quoted(&of.name), asked.clock.name());
+    format!("profile-exchange {file} --clock {clock} --limit 0 --json")
+}
+
+/// The same with the ports of a part.
+pub(crate) fn ports(asked: &PortsAsked, of: &Summary) -> String {
+    let tiles = tiles(&of.tiles, asked.tile_from, asked.tile_to);
+    let (file, clock) = (quoted(&of.name), asked.clock.name());
+    let (from, to) = (asked.from, asked.to);
+    format!("profile-exchange {file} --range {from}..{to}{tiles} --clock {clock} --limit 0 --json")
+}
+
+/// The memory of a tile of the package `name`.
+pub(crate) fn memory(asked: &MemoryAsked, name: &str) -> String {
+    format!(
+        "package-memory {} --tile {} --json",
+        quoted(name),
+        asked.tile
+    )
+}
+
+/// Who sends to whom in the package `name`.
+pub(crate) fn matrix(asked: &MatrixAsked, name: &str) -> String {
+    let (file, cells) = (quoted(name), asked.cells);
+    format!("package-traffic {file} --cells {cells} --limit {PAIRS_MAX} --json")
+}
+
+/// A chart: its picture as a file, and its data.
+pub(crate) fn plot(asked: &PlotAsked, of: &Summary) -> String {
+    let (file, chart, clock) = (quoted(&of.name), asked.plot.name(), asked.clock.name());
+    let kernel = flag("--kernel", asked.kernel.as_deref());
+    // The command draws phases of all kinds unless told otherwise.
+    let kind = match (&asked.kernel, asked.plot) {
+        (Some(_), Plot::Phases) => " --kind compute",
+        _ => "",
+    };
+    let (width, height) = asked.size;
+    let dark = if asked.dark { " --dark" } else { "" };
+    format!(
+        "profile-plot {file} --chart {chart}{kernel}{kind} --clock {clock} \
+         --size {width}x{height}{dark} -o {chart}.svg --json"
+    )
+}
+
+/// Tiles by physical ids; nothing where they are all there are.
+fn tiles(names: &TileNames, from: u32, to: u32) -> String {
+    if from == 0 && to >= names.count() {
+        return String::new();
+    }
+    let (first, last) = (names.name(from), names.name(to.saturating_sub(1)));
+    format!(" --tiles {first}-{last}")
+}
+
+/// A flag with its value, where there is one.
+fn flag(name: &str, value: Option<&str>) -> String {
+    value.map_or_else(String::new, |it| format!(" {name} {}", quoted(it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use analytics::clock::ClockKind;
+
+    use super::*;
+    use crate::state::view::Metric;
+
+    fn summary() -> Summary {
+        Summary {
+            name: "a b.ipuprofile".to_owned(),
+            tiles: TileNames {
+                physical: vec![1, 3, 7, 9],
+            },
+            kernels: vec![(5, "gemm f16".to_owned())],
+            ..Summary::default()
+        }
+    }
+
+    fn part() -> SpentAsked {
+        SpentAsked {
+            clock: ClockKind::Shared,
+            from: 10,
+            to: 20,
+            tile_from: 1,
+            tile_to: 3,
+            focus: Some(5),
+            metric: Metric::Compute,
+        }
+    }
+
+    #[test]
+    fn a_part_is_named_by_cycles_physical_tiles_and_clock() {
+        assert_eq!(
+            spent(&part(), Told::Sums, &summary()),
+            "profile-part 'a b.ipuprofile' --range 10..20 --tiles 3-7 --clock shared --json"
+        );
+        let whole = SpentAsked {
+            tile_from: 0,
+            tile_to: 4,
+            ..part()
+        };
+        assert_eq!(
+            spent(&whole, Told::Tiles, &summary()),
+            "profile-part 'a b.ipuprofile' --range 10..20 --clock shared --by-tile \
+             --kernel 'gemm f16' --json"
+        );
+    }
+
+    #[test]
+    fn a_chart_of_phases_of_a_kernel_keeps_its_kind() {
+        let asked = |plot, kernel: Option<&str>| PlotAsked {
+            plot,
+            clock: ClockKind::Cropped,
+            kernel: kernel.map(str::to_owned),
+            size: (900, 420),
+            dark: true,
+        };
+        let said = plot(&asked(Plot::Phases, Some("k")), &summary());
+        assert!(said.contains(" --kernel k --kind compute "), "{said}");
+        let said = plot(&asked(Plot::Durations, None), &summary());
+        assert_eq!(
+            said,
+            "profile-plot 'a b.ipuprofile' --chart durations --clock cropped --size 900x420 \
+             --dark -o durations.svg --json"
+        );
+    }
+}
