@@ -1,6 +1,6 @@
 //! The product in this process: the command line, a server on a free port, the demo's files.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread;
@@ -69,6 +69,27 @@ pub fn expect_output(arguments: &[&str]) -> String {
         output.stderr
     );
     output.stdout
+}
+
+/// What a command that the page copied prints, which must succeed: each of its words that is the
+/// name of one of `files` stands for that file.
+///
+/// # Panics
+/// Where it is no command of ours, or fails.
+#[must_use]
+pub fn expect_copied(command: &str, files: &[&Path]) -> String {
+    let place = |word: &str| {
+        let named = files
+            .iter()
+            .find(|it| it.file_name() == Some(OsStr::new(word)));
+        named.map_or_else(
+            || word.to_owned(),
+            |it| it.to_str().expect("the path is UTF-8").to_owned(),
+        )
+    };
+    let rest = command.strip_prefix("ipu-stack ").expect("our command");
+    let words: Vec<String> = rest.split(' ').map(place).collect();
+    expect_output(&words.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// A folder under `target` for what tests leave to look at.

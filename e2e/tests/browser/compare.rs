@@ -1,8 +1,10 @@
 //! Two profiles: differences as the command line prints them, a map, and one cursor.
 
-use e2e::stack::{Stack, demo, detailed, expect_output};
+use e2e::stack::{Stack, demo, detailed, expect_copied, expect_output};
 use e2e::viewer::Viewer;
 use serde_json::Value;
+
+use crate::copies;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn differences_are_those_of_the_command_line() {
@@ -117,6 +119,13 @@ async fn what_cannot_be_compared_is_refused_in_words_until_somebody_insists() {
         .await;
     let refusal = viewer.text("compare-refusal").await;
     assert!(refusal.contains("granularity"), "{refusal}");
+    let can_copy = "!document.querySelector('[data-testid=compare-answer]').disabled";
+    let can: bool = viewer.eval(can_copy).await;
+    assert!(!can, "there is no answer to copy");
+    let commands: u32 = viewer
+        .eval("document.querySelectorAll('[data-testid=compare-command]').length")
+        .await;
+    assert_eq!(commands, 0, "and no command that prints one");
     viewer.press("compare-force").await;
     viewer
         .wait("document.querySelector('[data-testid=compare-table] tbody tr')")
@@ -126,5 +135,10 @@ async fn what_cannot_be_compared_is_refused_in_words_until_somebody_insists() {
         warnings.contains("granularity"),
         "the warning stays: {warnings}"
     );
+    viewer.wait(can_copy).await;
+    viewer.watch_clipboard().await;
+    let (json, command) = copies::answer(&mut viewer, "compare").await;
+    let files = [demo().profile.as_path(), detailed()[0].as_path()];
+    assert_eq!(expect_copied(&command, &files), json, "{command}");
     viewer.assert_quiet().await;
 }

@@ -2,6 +2,7 @@
 
 mod colours;
 mod compare;
+mod copies;
 mod driver;
 mod exchange;
 mod existing;

@@ -14,8 +14,8 @@ use crate::table::kernels_of;
 async fn spent(viewer: &Viewer) -> Vec<(String, String)> {
     viewer
         .eval(
-            "[...document.querySelectorAll('[data-testid=in-view-row]')].map((row) => \
-             [row.dataset.name, row.querySelector('td').innerText.trim()])",
+            "[...document.querySelectorAll('[data-testid=in-view-table] [data-testid=list-row]')] \
+             .map((row) => [row.dataset.name, row.querySelector('td').innerText.trim()])",
         )
         .await
 }

@@ -14,7 +14,7 @@ async fn opened(stack: &Stack) -> Viewer {
 async fn sums(viewer: &Viewer, place: &str) -> Vec<String> {
     viewer
         .eval(&format!(
-            "[...document.querySelectorAll('[data-testid={place}] [data-testid=in-view-row]')] \
+            "[...document.querySelectorAll('[data-testid={place}-table] [data-testid=list-row]')] \
              .map((row) => row.innerText.replace(/\\s+/g, ' ').trim())"
         ))
         .await
