@@ -1,6 +1,11 @@
 //! Two choices of data structure, on what real programs give: radix or comparison sort of spans,
 //! and binary or min-max heap for messages that are ready to be placed.
 //!
+//! The sorts are the compiler's. The ready queue is a model written here: list scheduling with a
+//! lazily refreshed heap, as earlier schedulers for this machine did it. The compiler ranks messages
+//! beforehand and has a heap of fixed ranks only where program order holds some back; what the
+//! model takes is why.
+//!
 //! Spans and messages are those of the largest exchange of the SigLIP attention block with the
 //! published projections: what receivers get, in the order of the senders, and messages as listed.
 
@@ -150,7 +155,8 @@ impl Ready for MinMaxHeap<Key> {
     }
 }
 
-/// List scheduling with a lazily refreshed queue: a message whose start has moved goes back.
+/// A model of list scheduling with a lazily refreshed queue, not the compiler's: a message whose
+/// start has moved goes back.
 fn drain<Q: Ready>(messages: &[Message]) -> u64 {
     let (mut sends, mut receives) = (vec![0_u64; 1472], vec![0_u64; 1472]);
     let mut queue = Q::default();
@@ -184,7 +190,7 @@ fn heaps(criterion: &mut Criterion, moves: &[Move], tiles: &[u16]) {
         words: u64::from(each.bytes / 4),
     });
     let all: Vec<Message> = all.collect();
-    let mut group = criterion.benchmark_group("ready queue");
+    let mut group = criterion.benchmark_group("model of a ready queue");
     group.sample_size(10);
     for messages in [1024, 8192, all.len()] {
         let some = &all[..messages.min(all.len())];

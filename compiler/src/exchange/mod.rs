@@ -13,6 +13,7 @@ pub mod mapping;
 mod message;
 pub mod problem;
 pub mod schedule;
+mod synthetic;
 mod timeline;
 mod transfer;
 pub mod verify;
@@ -23,6 +24,7 @@ pub use schedule::{
     DelayCount, DelayRule, Delays, Schedule, ScheduleError, ScheduleReport, delays, replay,
     schedule, schedule_with, structure,
 };
+pub use synthetic::Synthetic;
 pub use transfer::{ExchangeContext, SourceSteps, Transfer, TransferError};
 pub use verify::{VerifyError, verify};
 

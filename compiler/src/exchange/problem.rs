@@ -179,25 +179,25 @@ pub enum ProblemError {
 }
 
 #[derive(Deserialize, Serialize)]
-struct FileText {
-    schema_version: u32,
-    tile_count: u16,
-    phases: Vec<PhaseText>,
+pub(super) struct FileText {
+    pub(super) schema_version: u32,
+    pub(super) tile_count: u16,
+    pub(super) phases: Vec<PhaseText>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct PhaseText {
-    phase: u32,
-    transfers: Vec<TransferText>,
+pub(super) struct PhaseText {
+    pub(super) phase: u32,
+    pub(super) transfers: Vec<TransferText>,
 }
 
 #[derive(Deserialize, Serialize)]
-struct TransferText {
-    source: u16,
-    source_addresses: Vec<Address>,
-    destinations: Vec<(u16, Address)>,
-    words: u32,
-    width: String,
+pub(super) struct TransferText {
+    pub(super) source: u16,
+    pub(super) source_addresses: Vec<Address>,
+    pub(super) destinations: Vec<(u16, Address)>,
+    pub(super) words: u32,
+    pub(super) width: String,
 }
 
 /// Reads a problem file of schema version 4.
@@ -251,10 +251,12 @@ fn phase(text: PhaseText) -> Result<ProblemPhase, ProblemError> {
 }
 
 /// Width of a transfer that the file wants sent as 64-bit items over a borrowed lane.
-const WIDE: &str = "Paired64";
+pub(super) const WIDE: &str = "Paired64";
+/// Width of any other transfer.
+pub(super) const WORD: &str = "Word32";
 
 fn transfer(text: TransferText) -> Result<Transfer, String> {
-    if text.width != WIDE && text.width != "Word32" {
+    if text.width != WIDE && text.width != WORD {
         return Err(format!("unknown width {}", text.width));
     }
     let (source_address, steps) = steps(&text.source_addresses)?;
@@ -321,7 +323,7 @@ pub fn export(package: &Package) -> Result<String, ProblemError> {
                     .map(|&(tile, at)| (tile.get(), at))
                     .collect(),
                 words: delivery.bytes / 4,
-                width: "Word32".to_owned(),
+                width: WORD.to_owned(),
             }
         };
         let transfers = (0..).zip(&exchange.deliveries).map(transfer).collect();

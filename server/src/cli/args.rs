@@ -15,6 +15,7 @@ pub use super::profile_args::{
     BarriersArgs, ChartArg, CriticalPathArgs, DiffArgs, ExportArgs, PartArgs, PlotArgs, ReportArgs,
     SliceArgs, TimeArg,
 };
+pub use super::schedule_bench::ProblemArg;
 
 /// Compile a model block for a 1,472-tile IPU21, run it on a simulated device, and see where every
 /// cycle went.
@@ -142,7 +143,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "N")]
     pub tiles: Option<u16>,
     /// How operands reach the tiles that need them
-    /// [default: replicated for siglip-*, else sharded]
+    /// [default: replicated for one block of siglip-* at batch 1, else sharded]
     #[arg(long, value_enum, value_name = "POLICY")]
     pub operands: Option<OperandArg>,
     /// Dated set of kernel costs [default: the newest]
@@ -448,10 +449,14 @@ pub struct DemoArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  ipu-stack schedule-bench --write prep62k prep62k.json
   ipu-stack schedule-bench prep62k.json")]
 pub struct ScheduleBenchArgs {
     /// The exchange problem
     pub problem: PathBuf,
+    /// Write this problem of a whole device to the file, and end
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub write: Option<ProblemArg>,
 }
 
 #[cfg(test)]
