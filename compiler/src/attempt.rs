@@ -36,6 +36,18 @@ impl Reserve {
                 plan_bytes: self.plan_bytes + RESERVE_STEP,
                 ..self
             }),
+            CompileError::Place(PlaceError::Budget {
+                standard,
+                interleaved,
+                budget,
+                ..
+            }) => {
+                let excess = standard.get() + interleaved.get() - budget.get();
+                Some(Self {
+                    plan_bytes: self.plan_bytes + excess.next_multiple_of(1024),
+                    ..self
+                })
+            }
             CompileError::Place(PlaceError::Rows { bytes, .. }) => {
                 let row_bytes = bytes.get() + bytes.get() / 16;
                 Some(Self { row_bytes, ..self }).filter(|next| next.row_bytes > self.row_bytes)

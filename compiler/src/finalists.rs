@@ -14,6 +14,7 @@ use crate::graph::Graph;
 use crate::options::Options;
 use crate::plan::{EXCHANGE_OVERHEAD, Plan, PlanError, ROUTE};
 use crate::program::{self, Move, Program, Work};
+use crate::timing::Meter;
 
 /// A plan and the program that it expands to.
 pub(crate) struct Finalist {
@@ -29,7 +30,9 @@ pub(crate) fn expand(
     graph: &Graph,
     plans: Vec<Plan>,
     options: &Options,
+    meter: &Meter<'_>,
 ) -> Result<Vec<Finalist>, PlanError> {
+    meter.expect(plans.len());
     let (mut finalists, mut refused) = (Vec::new(), None);
     let is_lone = plans.len() == 1;
     let expanded = plans.into_par_iter().map(|plan| {
@@ -43,6 +46,7 @@ pub(crate) fn expand(
         };
         Ok((price, Finalist { plan, program }))
     });
+    let expanded = expanded.inspect(|_| meter.step());
     for result in expanded.collect::<Vec<_>>() {
         match result {
             Ok(finalist) => finalists.push(finalist),

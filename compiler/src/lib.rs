@@ -39,7 +39,7 @@ use graph::Graph;
 use lower::{EncodedExchange, Lowering};
 use place::{Arena, Placement};
 use program::Program;
-use timing::Timings;
+use timing::{Meter, Timings, rss_peak};
 
 /// Compiles a graph for the device.
 ///
@@ -80,19 +80,22 @@ fn compile_as(
     for _ in 1..ATTEMPTS_MAX {
         match attempt(both, options, reserve, (&mut timings, progress)) {
             Err(error) => reserve = reserve.after(&error).ok_or(error)?,
-            Ok(compiled) => {
-                return Ok(Compiled {
-                    timings,
-                    ..compiled
-                });
-            }
+            Ok(compiled) => return Ok(timed(compiled, timings)),
         }
     }
     let compiled = attempt(both, options, reserve, (&mut timings, progress))?;
-    Ok(Compiled {
-        timings,
+    Ok(timed(compiled, timings))
+}
+
+fn timed(compiled: Compiled, timings: Timings) -> Compiled {
+    let rss_peak = rss_peak();
+    Compiled {
+        timings: Timings {
+            rss_peak,
+            ..timings
+        },
         ..compiled
-    })
+    }
 }
 
 /// The stages in order.
@@ -103,8 +106,13 @@ fn attempt(
     (timings, progress): (&mut Timings, ProgressSink<'_>),
 ) -> Result<Compiled, CompileError> {
     let mut stage = Stages { timings, progress };
-    let plans = stage.run("plan", || plan::plans(rolled, options, reserve.plan_bytes))?;
-    let finalists = stage.run("expand", || finalists::expand(rolled, plans, options))?;
+    let plans = stage.run("plan", |meter| {
+        meter.expect(rolled.operations().len());
+        plan::plans_counted(rolled, options, reserve.plan_bytes, &|| meter.step())
+    })?;
+    let finalists = stage.run("expand", |meter| {
+        finalists::expand(rolled, plans, options, meter)
+    })?;
     let scheduled = |finalist| schedule(rolled, finalist, (options, reserve), &mut stage);
     let Scheduled {
         finalist: Finalist { plan, program },
@@ -114,9 +122,11 @@ fn attempt(
         transfers,
         schedules,
     } = finalists::fastest(finalists, scheduled, |it| it.cycles(options))?;
-    let exchanges = stage.run("encode", || device.encode(&program, transfers, &schedules))?;
-    stage.run("verify", || device.verify(&exchanges))?;
-    let package = stage.run("lower", || {
+    let exchanges = stage.run("encode", |meter| {
+        device.encode(&program, transfers, &schedules, meter)
+    })?;
+    stage.run("verify", |meter| device.verify(&exchanges, meter))?;
+    let package = stage.run("lower", |_| {
         lower::lower(&Lowering {
             graph,
             options,
@@ -171,29 +181,41 @@ fn schedule(
 ) -> Result<Scheduled, CompileError> {
     let (program, plan) = (&finalist.program, &finalist.plan);
     let arena = reserve.arena(program);
-    let placement = stage.run("place", || place::place(program, &arena))?;
+    let placement = stage.run("place", |_| {
+        place::check_budget(program, options.limits.tile_bytes)?;
+        place::place(program, &arena)
+    })?;
     stage
-        .run("verify", || place::verify(program, &placement))
+        .run("verify", |_| place::verify(program, &placement))
         .map_err(|fault| CompileError::Verify {
             stage: "place",
             problem: fault.to_string(),
         })?;
-    let transfers = stage.run("transfers", || {
+    let transfers = stage.run("transfers", |meter| {
         let exchanges: Vec<_> = program.exchanges().collect();
-        let resolve = |&each: &(u32, _)| (each.0, lower::transfers(program, &placement, each));
+        meter.expect(exchanges.len());
+        let resolve = |&each: &(u32, _)| {
+            let transfers = lower::transfers(program, &placement, each);
+            meter.step();
+            (each.0, transfers)
+        };
         exchanges.par_iter().map(resolve).collect::<Vec<_>>()
     });
     check_transfers(program, &transfers, options.limits.transfers_per_tile)?;
     let first = options.tile_mapping.clone();
     let first = first.unwrap_or_else(|| mapping::identity(program.tiles));
     let mut device = Device::new(&first, &arena, options);
-    let mut schedules = stage.run("schedule", || device.schedule(program, &transfers))?;
-    let mappings = stage.run("map", || {
+    let mut schedules = stage.run("schedule", |meter| {
+        device.schedule(program, &transfers, meter)
+    })?;
+    let mappings = stage.run("map", |_| {
         mappings(program, (graph, plan), &transfers, options)
     });
     for mapping in mappings {
         let other = Device::new(&mapping, &arena, options);
-        let mapped = stage.run("schedule", || other.schedule(program, &transfers))?;
+        let mapped = stage.run("schedule", |meter| {
+            other.schedule(program, &transfers, meter)
+        })?;
         if cycles(program, &transfers, &mapped) < cycles(program, &transfers, &schedules) {
             (device, schedules) = (other, mapped);
         }
@@ -215,8 +237,8 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    fn run<T>(&mut self, name: &'static str, run: impl FnOnce() -> T) -> T {
-        self.timings.stage(name, self.progress, run)
+    fn run<T>(&mut self, part: &'static str, run: impl FnOnce(&Meter<'_>) -> T) -> T {
+        self.timings.stage(part, self.progress, run)
     }
 }
 
@@ -314,8 +336,10 @@ impl Device {
         &self,
         program: &Program,
         exchanges: &Transfers,
+        meter: &Meter<'_>,
     ) -> Result<Vec<Schedule>, CompileError> {
         let context = self.context();
+        meter.expect(exchanges.len());
         let schedule = |(step, transfers): &(u32, Vec<Transfer>)| {
             exchange::schedule_with(transfers, &context, self.items)
                 .map_err(|error| exchange_error(program, *step, &error))
@@ -330,9 +354,8 @@ impl Device {
         let scheduled: Vec<Option<Schedule>> = (0..exchanges.len())
             .into_par_iter()
             .map(|index| {
-                is_first(index)
-                    .then(|| schedule(&exchanges[index]))
-                    .transpose()
+                let first = is_first(index).then(|| schedule(&exchanges[index]));
+                first.inspect(|_| meter.step()).transpose()
             })
             .collect::<Result<_, _>>()?;
         let replayed = |index: usize| {
@@ -344,7 +367,8 @@ impl Device {
             .into_par_iter()
             .map(|index| {
                 let other = || replayed(index).map_or_else(|| schedule(&exchanges[index]), Ok);
-                (!is_first(index)).then(other).transpose()
+                let other = (!is_first(index)).then(other);
+                other.inspect(|_| meter.step()).transpose()
             })
             .collect::<Result<_, _>>()?;
         let both = scheduled.into_iter().zip(others);
@@ -359,11 +383,14 @@ impl Device {
         program: &Program,
         exchanges: Vec<(u32, Vec<Transfer>)>,
         schedules: &[Schedule],
+        meter: &Meter<'_>,
     ) -> Result<Vec<EncodedExchange>, CompileError> {
         let mut encoded = Vec::new();
+        meter.expect(exchanges.len());
         for ((step, transfers), schedule) in exchanges.into_iter().zip(schedules) {
             let rows = exchange::encode(schedule, &self.context())
                 .map_err(|error| exchange_error(program, step, &error))?;
+            meter.step();
             encoded.push(EncodedExchange {
                 step,
                 transfers,
@@ -374,13 +401,14 @@ impl Device {
         Ok(encoded)
     }
 
-    fn verify(&self, exchanges: &[EncodedExchange]) -> Result<(), CompileError> {
+    fn verify(&self, exchanges: &[EncodedExchange], meter: &Meter<'_>) -> Result<(), CompileError> {
+        meter.expect(exchanges.len());
         exchanges.par_iter().try_for_each(|each| {
-            exchange::verify(&each.rows, &each.transfers, &self.context()).map_err(|error| {
-                CompileError::Verify {
-                    stage: "exchange",
-                    problem: error.to_string(),
-                }
+            let verified = exchange::verify(&each.rows, &each.transfers, &self.context());
+            meter.step();
+            verified.map_err(|error| CompileError::Verify {
+                stage: "exchange",
+                problem: error.to_string(),
             })
         })
     }

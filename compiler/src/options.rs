@@ -307,11 +307,12 @@ impl Options {
 /// Progress of a stage, reported from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Name of the stage, one of [`crate::timing::STAGES`].
+    /// Name of the stage, one of those in [`crate::timing::STAGES`].
     pub stage: &'static str,
-    /// Units done.
+    /// Units of its part in work that are done, such as exchanges that are scheduled; a part is
+    /// announced with none and ends with all.
     pub done: u64,
-    /// Units in all; 0 is unknown.
+    /// Units in all; 0 is not known yet.
     pub total: u64,
 }
 

@@ -28,15 +28,15 @@ pub struct Rate {
     pub what: &'static str,
     /// How many.
     pub count: u64,
-    /// The stage that they are counted against.
-    pub stage: &'static str,
-    /// How many a second of the stage; 0 where it took no time.
+    /// The part of a stage that they are counted against.
+    pub part: &'static str,
+    /// How many a second of that part; 0 where it took no time.
     pub per_second: f64,
 }
 
 impl Compiled {
-    /// Candidates, transfers and rows a second of the stages that plan, schedule and encode them.
-    /// Where a stage ran more than once, its times add up and what it gave counts once.
+    /// Candidates, transfers and rows a second of the parts that plan, schedule and encode them.
+    /// Where a part ran more than once, its times add up and what it gave counts once.
     #[must_use]
     pub fn rates(&self) -> [Rate; 3] {
         let report = &self.report;
@@ -46,41 +46,39 @@ impl Compiled {
             ("transfers", transfers, "schedule"),
             ("rows", report.rows, "encode"),
         ]
-        .map(|(what, count, stage)| {
-            let stages = self.timings.stages.iter();
-            let of_stage = stages.filter(|(name, _)| *name == stage);
-            let seconds: f64 = of_stage.map(|(_, time)| time.as_secs_f64()).sum();
+        .map(|(what, count, part)| {
+            let seconds = self.timings.of(part).as_secs_f64();
             #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
             let per_second = count as f64 / seconds;
             let per_second = if seconds > 0.0 { per_second } else { 0.0 };
             Rate {
                 what,
                 count,
-                stage,
+                part,
                 per_second,
             }
         })
     }
 
-    /// Times of the stages, then rates, one a line.
+    /// Times of the stages, the peak of resident memory, then rates, one a line.
     #[must_use]
     pub fn timings_text(&self) -> String {
         let rate = |it: Rate| {
-            let (what, count, stage) = (it.what, it.count, it.stage);
-            format!("{count} {what}, {:.0} a second of {stage}\n", it.per_second)
+            let (what, count, part) = (it.what, it.count, it.part);
+            format!("{count} {what}, {:.0} a second of {part}\n", it.per_second)
         };
         let rates: String = self.rates().into_iter().map(rate).collect();
         self.timings.text() + &rates
     }
 
-    /// Times of the stages and rates as JSON.
+    /// Times of the stages, the peak of resident memory and rates as JSON.
     #[must_use]
     pub fn timings_json(&self) -> String {
         let rate = |it: &Rate| {
-            let (what, count, stage) = (it.what, it.count, it.stage);
+            let (what, count, part) = (it.what, it.count, it.part);
             let per_second = it.per_second;
             serde_json::json!({
-                "what": what, "count": count, "stage": stage, "perSecond": per_second,
+                "what": what, "count": count, "part": part, "perSecond": per_second,
             })
         };
         let mut all = self.timings.value();

@@ -284,8 +284,11 @@ impl<'a> Cursor<'a> {
             return Ok(*choice);
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        let problem = format!("expected {}, found `{word}`", names.join(" or "));
-        Err(self.error(start, problem))
+        let names = names.join(" or ");
+        if word.is_empty() {
+            return self.expected(&names);
+        }
+        Err(self.error(start, format!("expected {names}, found `{word}`")))
     }
 
     fn integer(&mut self) -> Result<u64, GraphError> {
@@ -303,8 +306,9 @@ impl<'a> Cursor<'a> {
     fn number(&mut self) -> Result<f32, GraphError> {
         self.skip_space();
         let start = self.at;
-        let digits = self.run(|next| next.is_ascii_digit() || "+-.eE".contains(next));
+        let digits = self.run(|next| next.is_ascii_alphanumeric() || "+-._".contains(next));
         match digits.parse::<f32>() {
+            _ if digits.is_empty() => self.expected("a finite number"),
             Ok(number) if number.is_finite() => Ok(number),
             _ => Err(self.error(start, format!("expected a finite number, found `{digits}`"))),
         }
@@ -367,7 +371,15 @@ output q
             ),
             (
                 "input x: f16[4] = gaussian(1, nan)",
-                "line 1, column 31: expected a finite number",
+                "line 1, column 31: expected a finite number, found `nan`",
+            ),
+            (
+                "input x: f16[4] = constant()",
+                "line 1, column 28: expected a finite number, found `)`",
+            ),
+            (
+                "input x: f16[4] = (1)",
+                "line 1, column 19: expected constant or gaussian or one_hot or cycle, found `(`",
             ),
             (
                 "q = conv(x, y)",
@@ -376,7 +388,7 @@ output q
             ),
             (
                 "input x: f16[1, 4, 8] = constant(1)\nq = attention(x, x, x, nan)",
-                "line 2, column 24: expected a finite number",
+                "line 2, column 24: expected a finite number, found `nan`",
             ),
             (
                 "input x: f16[1, 4, 8] = constant(1)\nq = attention(x, x, x, -1)",

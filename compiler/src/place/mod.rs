@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 
 use analytics::units::{Bytes, TileId};
 use rayon::prelude::*;
-use runtime::package::Address;
+use runtime::package::{Address, MemoryClass};
 
 use crate::instrument::class_name;
-use crate::program::{BufferId, Program};
+use crate::program::{Buffer, BufferId, Program};
 
 pub(crate) use allocate::{Request, allocate};
 pub use arena::{Arena, ROW_AREA};
@@ -49,6 +49,21 @@ pub enum PlaceError {
         class: &'static str,
         /// Bytes of the buffers whose lifetime overlaps.
         live: Bytes,
+    },
+    /// The buffers of a tile that are live at once exceed what plans may use.
+    #[error(
+        "tile {tile}: {standard} for standard and {interleaved} for interleaved memory are live at \
+         once, which exceeds the budget of {budget}"
+    )]
+    Budget {
+        /// The tile.
+        tile: TileId,
+        /// Buffers that may lie in standard memory.
+        standard: Bytes,
+        /// Buffers that only interleaved memory may hold.
+        interleaved: Bytes,
+        /// What the caller allows.
+        budget: Bytes,
     },
     /// The exchange rows of a tile need more than is left below 0x80000.
     #[error("tile {tile}: {bytes} of exchange rows exceed the {limit} of standard memory")]
@@ -85,6 +100,48 @@ pub fn place(program: &Program, arena: &Arena) -> Result<Placement, PlaceError> 
         }
     }
     Ok(Placement { addresses })
+}
+
+/// Whether no tile has more bytes of buffers live at once than plans may use.
+///
+/// # Errors
+/// [`PlaceError::Budget`] for the fullest tile.
+pub fn check_budget(program: &Program, budget: Option<u64>) -> Result<(), PlaceError> {
+    let Some(budget) = budget else {
+        return Ok(());
+    };
+    let mut by_tile: Vec<Vec<&Buffer>> = vec![Vec::new(); usize::from(program.tiles)];
+    for buffer in &program.buffers {
+        by_tile[usize::from(buffer.tile)].push(buffer);
+    }
+    let fullest = |buffers: &Vec<&Buffer>| {
+        let at = |step: u32| {
+            [MemoryClass::Standard, MemoryClass::Interleaved].map(|class| {
+                let live = buffers
+                    .iter()
+                    .filter(|it| it.class == class && it.first <= step && step <= it.last);
+                live.map(|it| u64::from(it.total_bytes())).sum::<u64>()
+            })
+        };
+        let moments = buffers.iter().map(|buffer| at(buffer.first));
+        moments.max_by_key(|bytes| bytes[0] + bytes[1])
+    };
+    let peaks: Vec<[u64; 2]> = by_tile
+        .par_iter()
+        .map(|buffers| fullest(buffers).unwrap_or_default())
+        .collect();
+    let worst = (0_u16..).zip(peaks).max_by_key(|(_, it)| it[0] + it[1]);
+    match worst {
+        Some((tile, [standard, interleaved])) if standard + interleaved > budget => {
+            Err(PlaceError::Budget {
+                tile: TileId::new(tile),
+                standard: Bytes::new(standard),
+                interleaved: Bytes::new(interleaved),
+                budget: Bytes::new(budget),
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Partners of each buffer among pairs, sorted, without repeats.

@@ -15,8 +15,9 @@ use crate::options::{AttentionProducts, AttentionStrategy, Options, PredictedCyc
 use super::candidate::{Lack, Memory, endpoint, phase_overhead};
 use super::family::{AttentionPlan, Family};
 use super::pick::Pick;
+use super::rank::remedy;
 use super::shape::fitting;
-use super::{PlanError, products, shared_rows};
+use super::{OperationPlan, PlanError, products, shared_rows};
 
 /// One of q, k and v, and where each stream of it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +195,7 @@ pub(super) fn rank(
         let pick = shared_rows::pick(&problem, options, index);
         return pick
             .map(|pick| (vec![pick], 1))
-            .map_err(|lack| refusal(operation, &problem, tiles, lack));
+            .map_err(|lack| refusal(operation, &problem, options, lack));
     }
     let families: &[Family] = if options.allow_assumed_kernels {
         &[Family::Split, Family::SplitOnePass]
@@ -226,7 +227,7 @@ pub(super) fn rank(
         }
     }
     if picks.is_empty() {
-        return Err(refusal(operation, &problem, tiles, lacking));
+        return Err(refusal(operation, &problem, options, lacking));
     }
     picks.sort_by_key(|pick| (pick.predicted.total(), pick.plan.to_string()));
     Ok((picks, tried))
@@ -248,16 +249,54 @@ fn check_products(operation: &Operation, options: &Options) -> Result<(), PlanEr
 fn refusal(
     operation: &Operation,
     problem: &AttentionProblem,
-    tiles: u32,
+    options: &Options,
     lacking: Option<Lack>,
 ) -> PlanError {
+    let (tiles, remedy) = (options.tiles, remedy(options));
     let problem = match lacking {
         Some(lack) => format!("tile 0, the fullest, has no room for {}", lack.what),
         None => format!(
-            "its {} streams need a tile each, the device has {tiles}; use more tiles",
+            "its {} streams need a tile each, the device has {tiles}; {remedy}",
             problem.streams
         ),
     };
+    refusal_of(operation, problem)
+}
+
+/// No plan leaves the memory free that the caller or other operations ask for.
+pub(super) fn over_budget(
+    graph: &Graph,
+    options: &Options,
+    index: usize,
+    ranked: &[Pick],
+) -> PlanError {
+    let operation = &graph.operations()[index];
+    let leanest = ranked.iter().min_by_key(|pick| pick.bytes);
+    let plan = leanest.and_then(|pick| match pick.plan {
+        OperationPlan::Attention(plan) => Some(plan),
+        _ => None,
+    });
+    let problem = AttentionProblem::new(graph, operation);
+    let (Some(plan), Ok(problem)) = (plan, problem) else {
+        return refusal_of(operation, "no plan fits the memory".to_owned());
+    };
+    let memory = match plan.family {
+        Family::Split | Family::SplitOnePass => memory(&problem, &plan),
+        Family::Products => products::memory(&problem, &plan),
+        Family::Flash | Family::Materialized => shared_rows::memory(&problem, &plan),
+    };
+    let [standard, interleaved] = memory.fullest_by_class();
+    let budget = options.limits.tile_bytes.unwrap_or(0);
+    let count = ranked.len();
+    let problem = format!(
+        "tile 0, the fullest, needs {standard} bytes of standard and {interleaved} of interleaved \
+         memory for {plan}, the leanest of {count} plans; with what other operations keep there \
+         that exceeds the budget of {budget} bytes"
+    );
+    refusal_of(operation, problem)
+}
+
+fn refusal_of(operation: &Operation, problem: String) -> PlanError {
     PlanError::NoPlan {
         operation: operation.name.clone(),
         problem,
@@ -292,7 +331,7 @@ fn price(
         pointwise: softmax_cycles(problem, plan, &at, generation)
             + merge_cycles(problem, plan, &at, generation),
     };
-    Pick::new(super::OperationPlan::Attention(*plan), predicted, memory)
+    Pick::new(OperationPlan::Attention(*plan), predicted, memory)
 }
 
 /// Lines that a run of a projection's result has on average.

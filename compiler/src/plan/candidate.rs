@@ -200,13 +200,17 @@ pub(crate) fn fits(problem: &Problem, plan: &GemmPlan, others: u64) -> Result<()
     };
     let panels = all(&problem.panels, panels, plan.grid.columns);
     let coefficients = all(&problem.coefficients, coefficients, plan.grid.rows);
-    let largest = panels.max(coefficients).max(result);
-    if largest > limit {
-        let bytes = u64::from(largest) * u64::from(UNIT_BYTES);
-        return Err(Lack {
-            bytes,
-            what: format!("a block of {bytes} bytes in any memory"),
-        });
+    let blocks = [
+        (panels, PANEL_OPERAND, MemoryClass::Standard),
+        (coefficients, "coefficients", plan.coefficients),
+        (result, "result block", MemoryClass::Interleaved),
+    ];
+    let largest = blocks.into_iter().max_by_key(|(units, ..)| *units);
+    if let Some((units, name, class)) = largest.filter(|(units, ..)| *units > limit) {
+        let bytes = u64::from(units) * u64::from(UNIT_BYTES);
+        let (class, all) = (class_name(class), limit * UNIT_BYTES);
+        let what = format!("{bytes} bytes of {name} in {class} memory, a tile has {all} for data");
+        return Err(Lack { bytes, what });
     }
     memory(problem, plan, &shard, others).check()
 }
@@ -264,6 +268,16 @@ impl Memory {
         steps.map(|step| self.live_at(step)).max().unwrap_or(0)
     }
 
+    /// Bytes of standard and of interleaved memory that are live at that step.
+    pub(crate) fn fullest_by_class(&self) -> [u64; 2] {
+        let step = (1..=self.last_step()).max_by_key(|&step| self.live_at(step));
+        let step = step.unwrap_or(0);
+        [MemoryClass::Standard, MemoryClass::Interleaved].map(|class| {
+            let live = self.live(step).filter(|each| each.class == class);
+            live.map(|each| u64::from(each.bytes)).sum()
+        })
+    }
+
     /// The last step at which a request is live.
     fn last_step(&self) -> u32 {
         let last = self.requests.iter().map(|each| each.lifetime.1);
@@ -272,12 +286,12 @@ impl Memory {
 
     /// Bytes of the requests that are live at a step.
     pub(crate) fn live_at(&self, step: u32) -> u64 {
-        let live = |each: &&Request| each.lifetime.0 <= step && step <= each.lifetime.1;
-        self.requests
-            .iter()
-            .filter(live)
-            .map(|each| u64::from(each.bytes))
-            .sum()
+        self.live(step).map(|each| u64::from(each.bytes)).sum()
+    }
+
+    fn live(&self, step: u32) -> impl Iterator<Item = &Request> {
+        let live = move |each: &&Request| each.lifetime.0 <= step && step <= each.lifetime.1;
+        self.requests.iter().filter(live)
     }
 
     pub(crate) fn keep_apart(&mut self, one: usize, other: usize) {

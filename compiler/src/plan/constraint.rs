@@ -12,6 +12,7 @@
 
 use runtime::package::MemoryClass;
 
+use crate::graph::{Graph, OperationKind};
 use crate::layout::LANES;
 use crate::options::OperandPolicy;
 
@@ -106,6 +107,15 @@ impl Fields<'_> {
             if field == "*" {
                 continue;
             }
+            let given = [("chunks", chunks.is_some()), ("tile", tile.is_some())];
+            for (name, _) in given.into_iter().filter(|(_, is_given)| *is_given) {
+                if field
+                    .strip_prefix(name)
+                    .is_some_and(|rest| rest.starts_with('='))
+                {
+                    return Err(self.error(name, format!("given twice, again as `{field}`")));
+                }
+            }
             if let Some(count) = field.strip_prefix("chunks=") {
                 let count = count.parse().ok().filter(|&count: &u32| count > 0);
                 let problem = || format!("expected chunks=N, found `{field}`");
@@ -144,10 +154,10 @@ impl PlanConstraint {
             inner: n[2],
         });
         let pieces = fields.numbers("result", 2)?;
-        if let (Some(pieces), Some(grid)) = (&pieces, grid)
-            && (pieces[0] > grid.inner || pieces[1] != 1)
+        if let Some(pieces) = &pieces
+            && (grid.is_some_and(|grid| pieces[0] > grid.inner) || pieces[1] != 1)
         {
-            let most = grid.inner;
+            let most = grid.map_or_else(|| "K".to_owned(), |grid| grid.inner.to_string());
             let problem = format!("expected 1x1 to {most}x1: pieces of a block, K at most");
             return Err(fields.error("result", problem));
         }
@@ -204,6 +214,38 @@ impl PlanConstraint {
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// The error that names this constraint.
+    pub(super) fn refused(&self, field: &'static str, problem: String) -> PlanError {
+        let text = self.text.clone();
+        PlanError::Constraint {
+            text,
+            field,
+            problem,
+        }
+    }
+}
+
+/// Refuses what no plan could obey: the plan of an operation that the graph does not have or that
+/// is no product, and a second plan of one operation.
+pub(super) fn check(constraints: &[PlanConstraint], graph: &Graph) -> Result<(), PlanError> {
+    let operations = graph.operations();
+    for (position, constraint) in constraints.iter().enumerate() {
+        let refused = |problem| Err(constraint.refused("operation", problem));
+        let Some(operation) = operations.get(constraint.operation) else {
+            return refused(format!("the graph has operations 0..{}", operations.len()));
+        };
+        let (name, kind) = (&operation.name, operation.kind);
+        if kind != OperationKind::Gemm {
+            let kind = kind.name();
+            return refused(format!("{name} is {kind}; only gemm has a grid to force"));
+        }
+        let mut before = constraints[..position].iter();
+        if let Some(first) = before.find(|each| each.operation == constraint.operation) {
+            return refused(format!("{name} is forced already, by {}", first.text));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -256,6 +298,11 @@ mod tests {
             (
                 "0:5x24x12:13x1",
                 "field result: expected 1x1 to 12x1: pieces of a block, K at most",
+            ),
+            ("0:*:2x3", "field result: expected 1x1 to Kx1"),
+            (
+                "0:*:*:*:*:*:*:*:tile=1:chunks=2:tile=1",
+                "field tile: given twice, again as `tile=1`",
             ),
             (
                 "0:*:*:*:fast",

@@ -35,6 +35,7 @@ pub use constraint::PlanConstraint;
 pub use family::{AttentionPlan, Family};
 pub(crate) use pointwise::{add, gelu, layer_norm};
 pub use problem::{Cell, Grid, Operand, Orientation, Problem};
+pub(crate) use select::plans_counted;
 pub use select::{plan, plans};
 pub use shape::HeadLayout;
 pub(crate) use shape::{axis, consumers, wanted_axes};

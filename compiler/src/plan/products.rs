@@ -205,7 +205,7 @@ fn predicted(
 /// The requests of the fullest tile in the order of its steps: 1 operands arrive, 2 scores,
 /// 3 scores move, 4 softmax, 5 weights move, 6 product with the values, 7 partial sums move, 8 sum,
 /// 9 division, 10 later.
-fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
+pub(super) fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
     let (standard, interleaved) = (MemoryClass::Standard, MemoryClass::Interleaved);
     let scores = Part::new(problem, [plan.queries, plan.keys], plan.owners);
     let values = Part::new(problem, plan.values, plan.owners);

@@ -6,7 +6,7 @@ use analytics::units::Cycles;
 use runtime::package::MemoryClass;
 
 use crate::graph::{Graph, Operation, OperationKind, ValueId};
-use crate::options::{OperandPolicy, OperandSlices, Options};
+use crate::options::{OperandPolicy, OperandSlices, Options, TILES_MAX};
 
 use super::candidate::{Candidate, Lack, fits, price};
 use super::shape::{consumers, wanted_axes};
@@ -32,7 +32,6 @@ pub(super) fn rank(
     let constraint = options
         .plan_constraints
         .iter()
-        .rev()
         .find(|constraint| constraint.operation == index);
     let others = other_bytes(graph, operation) / u64::from(options.tiles) + reserve;
     let mut feasible = Vec::new();
@@ -49,7 +48,13 @@ pub(super) fn rank(
         .flat_map(|each| allowed.iter().map(move |&policy| (each, policy)))
     {
         let problem = Problem::new(graph, operation, orientation, heads)?;
-        for grid in grids(&problem, &tiles, constraint)? {
+        let owners = constraint.and_then(|each| each.pieces).unwrap_or(1);
+        // Only blocks of whole pairs of lines are unpacked.
+        let pairs = problem.panels.view.lines / 2;
+        let is_in_pairs = is_unpacked && orientation == Orientation::Swapped && pairs > 0;
+        let rows_max = if is_in_pairs { pairs } else { u32::MAX };
+        let grids = grids((&problem, rows_max), &tiles, constraint)?.into_iter();
+        for grid in grids.filter(|grid| owners <= grid.inner) {
             tried += 1;
             let base = GemmPlan {
                 operation: index,
@@ -129,25 +134,37 @@ fn refusal(
         (None, Some(constraint)) => {
             let problem = "no grid with these parts obeys the other fields; COLUMNS are those of \
                            the fullest tile, chunks at most its contraction panels";
-            let (text, problem) = (constraint.text().to_owned(), problem.to_owned());
-            return PlanError::Constraint {
-                text,
-                field: "plan",
-                problem,
-            };
+            return constraint.refused("plan", problem.to_owned());
+        }
+        (Some(lack), Some(constraint)) => {
+            let problem = format!(
+                "tile 0, the fullest, has no room for {}; force other parts or use a smaller shape",
+                lack.what
+            );
+            return constraint.refused("plan", problem);
         }
         (None, None) => "no grid to try".to_owned(),
-        (Some(lack), _) => format!(
+        (Some(lack), None) => format!(
             "none of {tried} grids fits {} tiles: tile 0, the fullest, has no room for {}; all \
-             values together take {} bytes a tile; use more tiles or a smaller shape",
+             values together take {} bytes a tile; {}",
             options.tiles,
             lack.what,
-            values / u64::from(options.tiles)
+            values / u64::from(options.tiles),
+            remedy(options)
         ),
     };
     PlanError::NoPlan {
         operation: operation.name.clone(),
         problem,
+    }
+}
+
+/// What makes more room on a tile.
+pub(super) const fn remedy(options: &Options) -> &'static str {
+    if options.tiles < TILES_MAX {
+        "use more tiles or a smaller shape"
+    } else {
+        "use a smaller shape"
     }
 }
 
@@ -206,7 +223,7 @@ fn orientations(
 /// Grids to price: the forced one, or for each (inner, columns) the most rows that the tiles allow.
 /// A part count that leaves the longest part as long as a smaller count does is left out.
 fn grids(
-    problem: &Problem,
+    (problem, rows_max): (&Problem, u32),
     available: &Range<u16>,
     constraint: Option<&PlanConstraint>,
 ) -> Result<Vec<Grid>, PlanError> {
@@ -226,12 +243,7 @@ fn grids(
             let problem = format!(
                 "at most {lines}x{groups}x{depth} parts and {tiles} tiles, got {count} tiles"
             );
-            let text = constraint.text().to_owned();
-            return Err(PlanError::Constraint {
-                text,
-                field: "grid",
-                problem,
-            });
+            return Err(constraint.refused("grid", problem));
         }
         return Ok(if fits_problem { vec![grid] } else { Vec::new() });
     }
@@ -244,7 +256,7 @@ fn grids(
             if groups.div_ceil(groups.div_ceil(columns)) != columns {
                 continue;
             }
-            let rows = lines.min(tiles / (inner * columns));
+            let rows = lines.min(rows_max).min(tiles / (inner * columns));
             grids.push(Grid {
                 rows,
                 columns,

@@ -14,7 +14,7 @@ use super::candidate::price;
 use super::explain::{explain, explain_at_once, explain_others};
 use super::pick::Pick;
 use super::rank::{Ranked, rank};
-use super::{GemmPlan, Plan, PlanError, Problem, attention, pointwise};
+use super::{GemmPlan, Plan, PlanError, Problem, attention, constraint, pointwise};
 
 /// Candidates of an operation that each partial plan tries.
 const BRANCHES: usize = 32;
@@ -127,32 +127,37 @@ pub fn plan(graph: &Graph, options: &Options, reserve: u64) -> Result<Plan, Plan
 /// # Errors
 /// As [`plan`].
 pub fn plans(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, PlanError> {
-    for constraint in &options.plan_constraints {
-        if constraint.operation >= graph.operations().len() {
-            let problem = format!("the graph has operations 0..{}", graph.operations().len());
-            let (text, field) = (constraint.text().to_owned(), "operation");
-            return Err(PlanError::Constraint {
-                text,
-                field,
-                problem,
-            });
-        }
-    }
+    plans_counted(graph, options, reserve, &|| {})
+}
+
+/// [`plans`], which calls `step` between two operations.
+pub(crate) fn plans_counted(
+    graph: &Graph,
+    options: &Options,
+    reserve: u64,
+    step: &dyn Fn(),
+) -> Result<Vec<Plan>, PlanError> {
+    constraint::check(&options.plan_constraints, graph)?;
     let arena = Arena::with_rows(0);
     let all = arena.interleaved.end - arena.standard.start;
     let budget = options.limits.tile_bytes.unwrap_or(u64::MAX);
     let reserve = reserve + u64::from(all).saturating_sub(budget);
-    let mut result = attempt(graph, options, reserve);
+    let mut result = attempt(graph, options, reserve, step);
     for more in 1..ATTEMPTS {
         if result.is_ok() {
             break;
         }
-        result = attempt(graph, options, reserve + more * RESERVE_STEP).or(result);
+        result = attempt(graph, options, reserve + more * RESERVE_STEP, step).or(result);
     }
     result
 }
 
-fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, PlanError> {
+fn attempt(
+    graph: &Graph,
+    options: &Options,
+    reserve: u64,
+    step: &dyn Fn(),
+) -> Result<Vec<Plan>, PlanError> {
     let at = &Setting {
         graph,
         options,
@@ -165,6 +170,9 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, 
     let mut beams: Vec<Vec<Branch>> = vec![Vec::new(); count + 1];
     beams[0].push(Branch::default());
     for index in 0..count {
+        if index > 0 {
+            step();
+        }
         let operation = &graph.operations()[index];
         let beam = std::mem::take(&mut beams[index]);
         if beam.is_empty() {
@@ -188,15 +196,14 @@ fn attempt(graph: &Graph, options: &Options, reserve: u64) -> Result<Vec<Plan>, 
         let next = if operation.kind == OperationKind::Gemm {
             let ranked = rank(graph, options, (index, 0..options.tiles), reserve)?;
             at.count(ranked.tried);
-            explanation += &explain(operation, &ranked);
+            let feasible = ranked.feasible.iter().map(|&each| Pick::from(each));
+            explanation += &explain(&operation.name, feasible, ranked.tried);
             advance(at, &beam, &ranked, operation)?
         } else {
-            let picks = other(at, index, &beam)?;
-            explanation += &explain_others(operation, &picks);
-            picks
-                .into_iter()
-                .zip(beam)
-                .map(|(pick, branch)| extend(at, &branch, pick))
+            let (picks, text) = other(at, index, &beam)?;
+            explanation += &text;
+            let both = picks.into_iter().zip(beam);
+            both.filter_map(|(pick, branch)| Some(extend(at, &branch, pick?)))
                 .collect()
         };
         beams[index + 1].extend(next);
@@ -314,25 +321,36 @@ fn extend_at_once(branch: &Branch, picks: &[Pick], at: &Setting<'_>) -> Option<B
     Some(next)
 }
 
-/// The pick of an operation that is no product, for each branch.
-fn other(at: &Setting<'_>, index: usize, beam: &[Branch]) -> Result<Vec<Pick>, PlanError> {
+/// The pick of an operation that is no product, for each branch, nothing where none fits; and the
+/// plans that there were, for people.
+fn other(
+    at: &Setting<'_>,
+    index: usize,
+    beam: &[Branch],
+) -> Result<(Vec<Option<Pick>>, String), PlanError> {
     let (graph, options) = (at.graph, at.options);
     let operation = &graph.operations()[index];
-    match operation.kind {
-        OperationKind::Attention { .. } => {
-            let (ranked, tried) = attention::rank(graph, options, index)?;
-            at.count(tried);
-            let fitting = |branch: &Branch| {
-                let pick = ranked.iter().find(|pick| branch.leaves_room(pick, at));
-                pick.copied().unwrap_or(ranked[0])
-            };
-            Ok(beam.iter().map(fitting).collect())
-        }
-        _ => beam
-            .iter()
-            .map(|branch| pointwise::pick(graph, options, index, &branch.picks))
-            .collect(),
+    let OperationKind::Attention { .. } = operation.kind else {
+        let pick = |branch: &Branch| pointwise::pick(graph, options, index, &branch.picks);
+        let picks: Vec<Pick> = beam.iter().map(pick).collect::<Result<_, _>>()?;
+        let text = explain_others(operation, &picks);
+        return Ok((picks.into_iter().map(Some).collect(), text));
+    };
+    let (ranked, tried) = attention::rank(graph, options, index)?;
+    at.count(tried);
+    // Beside the whole memory, which placing knows better, this count does not decide.
+    let cheapest = ranked.first().copied();
+    let cheapest = cheapest.filter(|_| options.limits.tile_bytes.is_none());
+    let fitting = |branch: &Branch| {
+        let pick = ranked.iter().find(|pick| branch.leaves_room(pick, at));
+        pick.copied().or(cheapest)
+    };
+    let picks: Vec<Option<Pick>> = beam.iter().map(fitting).collect();
+    if picks.iter().all(Option::is_none) {
+        return Err(attention::over_budget(graph, options, index, &ranked));
     }
+    let text = explain(&operation.name, ranked.into_iter(), tried);
+    Ok((picks, text))
 }
 
 /// Keeps the cheapest branches.

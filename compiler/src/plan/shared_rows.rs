@@ -97,7 +97,7 @@ fn predicted(
 }
 
 /// The requests of the fullest tile: 1 gathering, 2 keys, 3 scores, 4 values, 5 merge, 6 later.
-fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
+pub(super) fn memory(problem: &AttentionProblem, plan: &AttentionPlan) -> Memory {
     let (standard, interleaved) = (MemoryClass::Standard, MemoryClass::Interleaved);
     let rows = problem.queries.div_ceil(plan.queries);
     let (keys, panels) = (resident_keys(plan), problem.panels());
