@@ -247,10 +247,51 @@ fn a_package_runs_checks_every_output_and_is_the_same_each_time() {
             .as_u64()
             .is_some_and(|cycles| cycles > 0)
     );
+    let worst = &built.run["worst"];
+    assert!(["q", "k", "v"].contains(&worst["output"].as_str().expect("a name")));
+    assert!(worst["element"].as_u64().is_some_and(|at| at < 64 * 128));
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let error = (number(&worst["got"]) - number(&worst["expected"])).abs();
+    assert!((error - number(&built.run["maximumError"])).abs() < 1e-6);
+    let (rms, reference) = (&built.run["rmsError"], &built.run["rmsReference"]);
+    assert!(0.0 < number(rms) && number(rms) < 0.01 * number(reference));
     let again = self::built();
     let bytes = |path: &str| std::fs::read(path).expect("the file is there");
     assert_eq!(bytes(&built.package), bytes(&again.package));
     assert_eq!(bytes(&built.profile), bytes(&again.profile));
+}
+
+#[test]
+fn a_run_that_passes_says_where_the_largest_error_is() {
+    let built = built();
+    let text = printed(&["run", &built.package]);
+    let (output, element) = (
+        &built.run["worst"]["output"],
+        &built.run["worst"]["element"],
+    );
+    let output = output.as_str().expect("a name");
+    let place = format!(" at {output}[{element}]: ");
+    assert!(text.contains(&place), "{text} lacks {place}");
+    assert!(text.contains("root mean square of errors 0.0"), "{text}");
+    // What is live at once, which compiling counts, and all that is ever used are told apart.
+    let covered = built.run["memoryHighWaterBytes"].as_u64().expect("bytes");
+    assert!(covered > 0 && text.contains("operands cover "), "{text}");
+}
+
+#[test]
+fn an_exchange_problem_is_written_and_scheduled() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("broadcast.json");
+    let said = printed(&["schedule-bench", "--write", "broadcast", text(&file)]);
+    assert!(said.contains("broadcast.json"), "{said}");
+    let said = printed(&["schedule-bench", text(&file)]);
+    for line in [
+        "transfers       160",
+        "endpoint bound  5120",
+        "check           passed",
+    ] {
+        assert!(said.replace(',', "").contains(line), "{said} lacks {line}");
+    }
 }
 
 #[test]

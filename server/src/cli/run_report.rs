@@ -34,10 +34,24 @@ struct Report<'a> {
     checked_elements: Option<u64>,
     failed_elements: Option<u64>,
     maximum_error: Option<f32>,
+    /// The element with that error.
+    worst: Option<Worst<'a>>,
+    /// Root mean squares of the output whose errors are largest beside its reference.
+    rms_error: Option<f64>,
+    rms_reference: Option<f64>,
     profile: Option<String>,
     wall_seconds: f64,
     parameters: Vec<Parameter<'a>>,
     phases: Vec<Phase<'a>>,
+}
+
+#[derive(Serialize)]
+struct Worst<'a> {
+    output: &'a str,
+    /// Row-major.
+    element: u64,
+    got: f32,
+    expected: f32,
 }
 
 #[derive(Serialize)]
@@ -99,7 +113,8 @@ pub(super) fn text(package: &Package, finished: &Finished, profile: Option<&Path
     let total = finished.report.total_cycles;
     let _fits = writeln!(
         text,
-        "\n{} cycles, {}; {} bytes of memory on the fullest tile; simulated in {:.2} s",
+        "\n{} cycles, {}; code, data and operands cover {} bytes of the tile with most; \
+         simulated in {:.2} s",
         cycles(total),
         time(total, report.clock_hz),
         count(report.memory_high_water_bytes),
@@ -113,18 +128,36 @@ pub(super) fn text(package: &Package, finished: &Finished, profile: Option<&Path
         );
     }
     if let (Some(elements), Some(failures)) = (report.checked_elements, report.failed_elements) {
-        let worst = report.maximum_error.unwrap_or_default();
         let _fits = writeln!(
             text,
-            "{} output elements compared with the reference: {} differ, largest error {worst:.6}",
+            "{} output elements compared with the reference: {} differ",
             count(elements),
             count(failures),
         );
+        push_errors(&mut text, &report);
     }
     if let (Some(place), Some(bytes)) = (profile, &finished.report.profile) {
         let _fits = writeln!(text, "{}", wrote(place, bytes.len() as u64));
     }
     text
+}
+
+/// How far the outputs are from the reference, and where furthest.
+fn push_errors(text: &mut String, report: &Report<'_>) {
+    if let (Some(error), Some(worst)) = (report.maximum_error, &report.worst) {
+        let (name, element) = (worst.output, worst.element);
+        let (got, expected) = (worst.got, worst.expected);
+        let _fits = writeln!(
+            text,
+            "largest error {error:.6} at {name}[{element}]: {got} instead of {expected}",
+        );
+    }
+    if let (Some(error), Some(reference)) = (report.rms_error, report.rms_reference) {
+        let _fits = writeln!(
+            text,
+            "root mean square of errors {error:.6}, of the reference {reference:.6}",
+        );
+    }
 }
 
 fn push_row(text: &mut String, cells: [String; 7]) {
@@ -176,6 +209,14 @@ fn report<'a>(package: &'a Package, finished: &'a Finished, profile: Option<&Pat
         checked_elements: checked.map(|checked| checked.elements),
         failed_elements: checked.map(|checked| checked.failures),
         maximum_error: worst.map(|worst| worst.error),
+        worst: worst.map(|worst| Worst {
+            output: &worst.output,
+            element: worst.element,
+            got: worst.got,
+            expected: worst.expected,
+        }),
+        rms_error: checked.map(|checked| checked.rms.error),
+        rms_reference: checked.map(|checked| checked.rms.reference),
         profile: profile.map(|path| path.display().to_string()),
         wall_seconds: finished.seconds,
         parameters: parameters.collect(),
