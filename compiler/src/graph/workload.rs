@@ -106,11 +106,17 @@ pub const fn hidden_width(width: Option<u64>) -> u64 {
     }
 }
 
-/// How the operands of a workload arrive unless a flag says otherwise: the SigLIP workloads are
-/// single inferences, whose upload is not in device cycles.
+/// How the operands of a workload arrive unless a flag says otherwise. One block of a SigLIP
+/// workload at batch 1 is a single inference, whose upload is not in device cycles; batches and
+/// blocks in a row pay for what moves, so their operands are uploaded once and exchanged.
 #[must_use]
-pub fn default_operands(workload: &str) -> OperandPolicy {
-    if workload.starts_with("siglip-") {
+pub fn default_operands(workload: &str, extents: &WorkloadExtents) -> OperandPolicy {
+    let is_single = match workload {
+        "siglip-mlp-benchmark" => extents.batch == 1 && extents.blocks == 1,
+        "siglip-attention-benchmark" | "siglip-block" => extents.attention_batch == 1,
+        _ => false,
+    };
+    if is_single {
         OperandPolicy::Replicated
     } else {
         OperandPolicy::Sharded
@@ -323,6 +329,36 @@ mod tests {
         let four = WorkloadExtents::published(1472);
         assert_eq!(flops("siglip-mlp-benchmark", &four), 57_832_538_112);
         assert_eq!(flops("siglip-attention-benchmark", &four), 8_253_633_024);
+    }
+
+    #[test]
+    fn only_a_single_inference_has_its_operands_replicated_for_nothing() {
+        use OperandPolicy::{Replicated, Sharded};
+        let one = WorkloadExtents {
+            batch: 1,
+            ..WorkloadExtents::published(1472)
+        };
+        let blocks = WorkloadExtents { blocks: 4, ..one };
+        let batch = WorkloadExtents {
+            attention_batch: 2,
+            ..one
+        };
+        for (name, extents, expected) in [
+            ("siglip-mlp-benchmark", one, Replicated),
+            ("siglip-mlp-benchmark", blocks, Sharded),
+            (
+                "siglip-mlp-benchmark",
+                WorkloadExtents::published(1472),
+                Sharded,
+            ),
+            ("siglip-attention-benchmark", one, Replicated),
+            ("siglip-attention-benchmark", batch, Sharded),
+            ("siglip-block", one, Replicated),
+            ("siglip-block", batch, Sharded),
+            ("gemm-benchmark", one, Sharded),
+        ] {
+            assert_eq!(default_operands(name, &extents), expected, "{name}");
+        }
     }
 
     #[test]

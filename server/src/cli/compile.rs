@@ -74,7 +74,8 @@ pub(super) fn compile(name: &str, plan: &PlanArgs, io: &Io<'_>) -> Result<Compil
     if !plan.gemm_plan_constraint.is_empty() {
         constraints.clone_from(&plan.gemm_plan_constraint);
     }
-    let options = options(workload_name, plan, tiles, &constraints)?;
+    let usual = default_operands(&workload_name, &extents(plan, tiles));
+    let options = options(workload_name, plan, (tiles, usual), &constraints)?;
     let progress = Progress::new(io.interactive);
     compiler::compile(&graph, &options, &|at| {
         progress.stage(at.stage, at.done, at.total)
@@ -137,7 +138,7 @@ pub(super) fn describe(compiled: &Compiled) -> String {
     }
     let _fits = writeln!(
         text,
-        "\n{} bytes of memory on the fullest tile, {} of them encoded rows at most",
+        "\n{} bytes of buffers and rows at once on the fullest tile, {} of them rows at most",
         count(report.tile_bytes_max.get()),
         count(report.row_bytes_max.get()),
     );
@@ -185,14 +186,14 @@ fn extents(plan: &PlanArgs, tiles: u16) -> WorkloadExtents {
 fn options(
     workload: String,
     plan: &PlanArgs,
-    tiles: u16,
+    (tiles, usual_operands): (u16, OperandPolicy),
     constraints: &[String],
 ) -> Result<Options, CliError> {
     let named = plan.kernel_generation.as_deref().map(generation);
     let kernel_generation = named.transpose()?.unwrap_or_default();
     let plan_constraints = parse_constraints(constraints)?;
     let asked = plan.operands.map(OperandPolicy::from);
-    let operands = asked.unwrap_or_else(|| default_operands(&workload));
+    let operands = asked.unwrap_or(usual_operands);
     let attention = AttentionStrategy::from(plan.attention_strategy);
     let products = AttentionProducts::from(plan.attention_products);
     let repeats = RepeatPolicy::from(plan.repeats);

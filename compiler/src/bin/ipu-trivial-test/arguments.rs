@@ -70,7 +70,8 @@ pub(crate) struct Arguments {
     /// Heads of the attention workloads.
     #[arg(long)]
     attention_heads: Option<u64>,
-    /// How operands reach the tiles [default: replicated for siglip-*, else sharded].
+    /// How operands reach the tiles [default: replicated for one block of siglip-* at batch 1, else
+    /// sharded].
     #[arg(long, value_enum)]
     operands: Option<Operands>,
     /// Which plans of attention are considered.
@@ -168,7 +169,7 @@ impl Arguments {
 
     pub(crate) fn operands(&self) -> OperandPolicy {
         match self.operands {
-            None => default_operands(&self.workload),
+            None => default_operands(&self.workload, &self.extents()),
             Some(Operands::Sharded) => OperandPolicy::Sharded,
             Some(Operands::Replicated) => OperandPolicy::Replicated,
         }

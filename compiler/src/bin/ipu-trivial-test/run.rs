@@ -190,6 +190,9 @@ fn describe(compiled: &Compiled, arguments: &Arguments, out: &mut String) {
             report.tile_bytes_max, report.row_bytes_max
         ),
     );
+    let manifest = &compiled.package.manifest;
+    let (once, all) = (manifest.host_bytes, manifest.replicated_host_bytes);
+    line(out, &format!("host {once} bytes, {all} with replicas"));
 }
 
 fn write_exchanges(package: &Package, path: &Path, out: &mut String) -> Result<()> {
