@@ -3,7 +3,13 @@
 #[cfg(test)]
 mod assumed;
 #[cfg(test)]
+mod attention;
+#[cfg(test)]
+mod commands;
+#[cfg(test)]
 mod determinism;
+#[cfg(test)]
+mod exchanges;
 #[cfg(test)]
 mod interpret;
 #[cfg(test)]
@@ -12,6 +18,8 @@ mod layers;
 mod mutants;
 #[cfg(test)]
 mod placement;
+#[cfg(test)]
+mod progress;
 #[cfg(test)]
 mod published;
 #[cfg(test)]

@@ -88,6 +88,17 @@ pub(crate) fn useful_flops(package: &Package) -> u64 {
         .sum()
 }
 
+/// What each phase of a schedule without a Repeat is for, in the order of the run report: the role
+/// of a compute phase, `exchange`.
+pub(crate) fn roles(package: &Package) -> Vec<String> {
+    let role = |item: &ScheduleItem| match item {
+        ScheduleItem::Exchange(_) => "exchange".to_owned(),
+        ScheduleItem::Compute(phase) => package.compute_phases[*phase as usize].role.clone(),
+        ScheduleItem::Repeat { .. } => panic!("a Repeat has several phases"),
+    };
+    package.schedule.iter().map(role).collect()
+}
+
 /// How often each compute phase runs.
 fn runs(schedule: &[ScheduleItem]) -> BTreeMap<u32, u32> {
     fn add(items: &[ScheduleItem], times: u32, runs: &mut BTreeMap<u32, u32>) {
