@@ -218,7 +218,8 @@ fn parts_of_the_ports_make_the_whole() {
                 sum += of_tiles;
             }
         }
-        assert!(sum > 0, "{name}");
+        // The generator lends no lanes.
+        assert!(sum > 0 || name == "partnerBusyBytes", "{name}");
         assert_eq!(whole[name], sum, "{name}");
     }
     let few = traffic_in(

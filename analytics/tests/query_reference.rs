@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
-use analytics::order::names;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{Filter, GroupBy, MetadataFilter, Query, QueryResult, SortKey, query};
 use analytics::units::PhysicalTile;
@@ -166,22 +165,6 @@ fn check_samples(
         prop_assert_eq!(&found.operation, &expected.step.operation);
         let useful = expected.step.estimate.as_ref().filter(|_| !expected.cut);
         prop_assert_eq!(found.useful, useful.map(|it| it.useful));
-    }
-    Ok(())
-}
-
-fn check_order(result: &QueryResult) -> Result<(), TestCaseError> {
-    for pair in result.groups.windows(2) {
-        let figures = [&pair[0], &pair[1]].map(|it| result.sort_by.figure(it));
-        match result.sort_by {
-            SortKey::Name => prop_assert!(names(&pair[0].name, &pair[1].name).is_lt()),
-            SortKey::FirstOffset => prop_assert!(figures[0] <= figures[1]),
-            _ => prop_assert!(
-                figures[1].is_none() || figures[0] >= figures[1],
-                "{figures:?} by {:?}",
-                result.sort_by
-            ),
-        }
     }
     Ok(())
 }

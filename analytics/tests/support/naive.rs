@@ -256,26 +256,34 @@ pub(crate) fn figure(key: SortKey, it: &Figures, profiled_tiles: usize) -> Optio
     }
 }
 
-/// Where a name stands among the names of an answer: by the numbers in names of tiles and phases
-/// and metadata values that are numbers, else by text.
-pub(crate) fn name_rank(group_by: &GroupBy, sample: &Placed<'_>) -> (u64, u64, String) {
-    let name = group_name(group_by, sample);
-    match group_by {
-        GroupBy::Tile => (sample.tile.into(), 0, name),
-        GroupBy::Phase => (sample.step.phase.into(), sample.step.epoch.into(), name),
-        GroupBy::Metadata(_) => match name.parse() {
-            Ok(number) => (0, number, name),
-            Err(_) => (1, 0, name),
-        },
-        GroupBy::Kernel | GroupBy::Operation | GroupBy::Kind => (0, 0, name),
+/// A name as the numbers and characters that it is ordered by: numbers by their length without
+/// leading zeros, then digit by digit.
+type NameRank = (Vec<(u8, usize, String)>, String);
+
+fn name_rank(name: &str) -> NameRank {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while let Some(first) = rest.bytes().next() {
+        let is_other = |it: char| !it.is_ascii_digit();
+        let digits = &rest[..rest.find(is_other).unwrap_or(rest.len())];
+        if digits.is_empty() {
+            let length = rest.chars().next().map_or(1, char::len_utf8);
+            parts.extend(rest.bytes().take(length).map(|it| (it, 0, String::new())));
+            rest = &rest[length..];
+        } else {
+            let number = digits.trim_start_matches('0');
+            parts.push((b'0'.min(first), number.len(), number.to_owned()));
+            rest = &rest[digits.len()..];
+        }
     }
+    (parts, name.to_owned())
 }
 
 /// The names of all groups in the order that a question asks for.
 pub(crate) fn ordered(profile: &ModelProfile, query: &Query) -> Vec<String> {
-    let mut groups: BTreeMap<(u64, u64, String), Vec<Placed<'_>>> = BTreeMap::new();
+    let mut groups: BTreeMap<NameRank, Vec<Placed<'_>>> = BTreeMap::new();
     for sample in matching(profile, query) {
-        let rank = name_rank(&query.group_by, &sample);
+        let rank = name_rank(&group_name(&query.group_by, &sample));
         groups.entry(rank).or_default().push(sample);
     }
     let mut rows: Vec<_> = groups
@@ -299,5 +307,5 @@ pub(crate) fn ordered(profile: &ModelProfile, query: &Query) -> Vec<String> {
         b.0.total_cmp(&a.0)
             .then_with(|| (a.1, &a.2).cmp(&(b.1, &b.2)))
     });
-    rows.into_iter().map(|(_, _, (_, _, name))| name).collect()
+    rows.into_iter().map(|(_, _, (_, name))| name).collect()
 }
