@@ -117,11 +117,25 @@ fn a_cycle_past_the_end_is_answered_with_the_end() {
     );
 }
 
-/// Long names that differ at their ends, in the middle, and not at all where names are cut.
+#[test]
+fn a_comparison_says_which_profile_is_not_whole() {
+    let steps = vec![step(SampleKind::Compute, "k", 0, 0)];
+    let whole = support::profile(steps, &[(0, 0, 0, 9)]).report();
+    let compared = diff(&whole, &truncated(), &DiffOptions::default()).expect("compares");
+    let says = |it: &&String| it.starts_with("after: the file is truncated");
+    assert_eq!(
+        compared.warnings.iter().filter(says).count(),
+        1,
+        "{:?}",
+        compared.warnings
+    );
+}
+
+/// Long names that differ at the start, in the middle, and not at all where names are cut.
 const NAMES: [&str; 4] = [
-    "siglip_gemm_f16_k1152_c16_interleaved_coefficients_row_block_0_accumulate",
-    "siglip_gemm_f16_k1152_c16_interleaved_coefficients_row_block_0_initialise",
-    "siglip_gemm_f16_k1152_c32_interleaved_coefficients_row_block_0_initialise",
+    "gemm_f16_k1152_c16_interleaved_coefficients",
+    "gemm_f16_k1152_c32_interleaved_coefficients",
+    "gemm_f16_k1152_c16_standard_coefficients",
     "copy",
 ];
 
@@ -129,7 +143,7 @@ const NAMES: [&str; 4] = [
 fn long_names(scale: u64) -> ProfileReport {
     let described = |(at, name): (usize, &&str)| StepDescriptor {
         estimate: if at % 2 == 0 {
-            estimate(at as u64 * 1_000_001, 3_000_000)
+            estimate(at as u64 * 1_001, 3_000)
         } else {
             None
         },
@@ -144,12 +158,12 @@ fn long_names(scale: u64) -> ProfileReport {
     for tile in 0..4 {
         let mut now = 0;
         for at in 0..NAMES.len() {
-            let end = now + scale * (1_000_000 + 1_234_567 * at as u64 + u64::from(tile));
+            let end = now + scale * (1_000 + 1_234 * at as u64 + u64::from(tile));
             samples.push((tile, at, now, end));
             now = end;
         }
-        samples.push((tile, 4, now, 90_000_000 * scale));
-        samples.push((tile, 5, 90_000_000 * scale, 91_000_000 * scale));
+        samples.push((tile, 4, now, 90_000 * scale));
+        samples.push((tile, 5, 90_000 * scale, 91_000 * scale));
     }
     support::profile(steps, &samples).report()
 }

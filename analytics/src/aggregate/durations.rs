@@ -1,28 +1,35 @@
 //! A multiset of durations: values in, exact percentiles out.
 //!
-//! Values are listed until the list is as long as a table of the smallest values would be; from
-//! then on those are counted, and the table grows with the list. Values above the largest table are
-//! listed in pieces of one length, which neither grow nor are copied or sorted. So a kernel that
-//! runs often costs one increment a sample and 256 KiB, and a sample longer than 65,535 cycles four
-//! bytes.
+//! Values below 65,536 are listed in two bytes each until the list is as long as a table of the
+//! smallest values would be; from then on those are counted, and the table grows with the list.
+//! Larger values are listed in four bytes each, in pieces of one length, which neither grow nor are
+//! copied. So a kernel that runs often costs one increment a sample and 256 KiB, many groups of few
+//! samples cost two to four bytes a sample, since a list has spare room, and a sample longer than
+//! 65,535 cycles always costs four.
 
 use crate::units::Cycles;
 
 /// Length of the list at which there is a table first, and of that table.
 const TABLE_MIN: usize = 1 << 12;
-/// Length of the largest table, and of a piece of the list of larger values.
+/// Length of the largest table, which holds every value of two bytes.
 const TABLE_MAX: usize = 1 << 16;
+/// Values of a piece of the list of larger ones.
+const PIECE: usize = 1 << 14;
 /// Occurrences that a wrapped counter stands for.
 const WRAPPED: u64 = 1 << 32;
+/// Bits of a value that are looked at together in a search for a rank: first bit and number.
+const DIGITS: [(u32, u32); 3] = [(21, 11), (10, 11), (0, 10)];
 
 /// A multiset of durations in cycles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Durations {
     /// Occurrences by value; empty until it pays.
     counts: Vec<u32>,
-    /// Values that the table does not hold, but for those in `pieces`.
-    list: Vec<u32>,
-    /// Lists of [`TABLE_MAX`] values above the largest table.
+    /// Values of two bytes that the table does not hold.
+    short: Vec<u16>,
+    /// Larger values, but for those in `pieces`.
+    long: Vec<u32>,
+    /// [`PIECE`] larger values each.
     pieces: Vec<Vec<u32>>,
     /// The value of each counter that wrapped, once for every wrap.
     wrapped: Vec<u32>,
@@ -62,21 +69,28 @@ impl Durations {
 
     #[inline(never)]
     fn push(&mut self, value: u32) {
-        if self.list.len() >= TABLE_MAX {
-            self.pieces.push(std::mem::take(&mut self.list));
-        }
-        self.list.push(value);
+        let Ok(short) = u16::try_from(value) else {
+            return self.push_long(value);
+        };
+        self.short.push(short);
         let longer = TABLE_MIN.max(self.counts.len() * 2);
-        if self.list.len() >= longer && longer <= TABLE_MAX {
+        if self.short.len() >= longer && longer <= TABLE_MAX {
             self.counts.resize(longer, 0);
-            for value in std::mem::take(&mut self.list) {
-                match self.counts.get_mut(value as usize) {
+            for value in std::mem::take(&mut self.short) {
+                match self.counts.get_mut(usize::from(value)) {
                     // A new counter, which the short list cannot wrap.
                     Some(count) => *count += 1,
-                    None => self.list.push(value),
+                    None => self.short.push(value),
                 }
             }
         }
+    }
+
+    fn push_long(&mut self, value: u32) {
+        if self.long.len() >= PIECE {
+            self.pieces.push(std::mem::take(&mut self.long));
+        }
+        self.long.push(value);
     }
 
     /// Adds all values of `other`.
@@ -94,17 +108,21 @@ impl Durations {
                 self.wrapped.push(value);
             }
         }
-        // Only beside the largest table there are pieces, and that is now here.
         self.pieces.extend(other.pieces);
-        other.list.into_iter().for_each(|value| self.add(value));
+        other
+            .long
+            .into_iter()
+            .for_each(|value| self.push_long(value));
+        let short = other.short.into_iter().map(u32::from);
+        short.for_each(|value| self.add(value));
         self.wrapped.extend(other.wrapped);
     }
 
-    /// The order statistics. Sorts the list, or passes over it some times, so it is not free.
-    pub(crate) fn ranks(&mut self) -> Ranks {
+    /// The order statistics. Passes over the lists some times, so it is not free.
+    pub(crate) fn ranks(&self) -> Ranks {
         let counted: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
         let wraps = self.wrapped.len() as u64 * WRAPPED;
-        let listed = self.list.len() + self.pieces.len() * TABLE_MAX;
+        let listed = self.short.len() + self.long.len() + self.pieces.len() * PIECE;
         let total = counted + wraps + listed as u64;
         let Some(last) = total.checked_sub(1) else {
             return Ranks::default();
@@ -115,7 +133,7 @@ impl Durations {
     }
 
     /// The values at ascending ranks, all in range.
-    fn values_at(&mut self, ranks: [u64; 3]) -> [Cycles; 3] {
+    fn values_at(&self, ranks: [u64; 3]) -> [Cycles; 3] {
         let mut values = [Cycles::ZERO; 3];
         let mut next = 0;
         let mut before = 0;
@@ -127,44 +145,36 @@ impl Durations {
                 next += 1;
             }
         }
-        if self.pieces.is_empty() {
-            self.list.sort_unstable();
-        }
         for (value, rank) in values.iter_mut().zip(ranks).skip(next) {
-            let rank = rank - before;
-            let listed = if self.pieces.is_empty() {
-                let at = usize::try_from(rank).ok();
-                at.and_then(|at| self.list.get(at)).copied()
-            } else {
-                self.select(rank)
-            };
-            *value = Cycles::new(u64::from(listed.unwrap_or_default()));
+            *value = Cycles::new(u64::from(self.listed_at(rank - before)));
         }
         values
     }
 
-    /// The listed value at a rank among them, by the upper half of its bits, then by the lower: two
-    /// passes and no copy.
-    fn select(&self, rank: u64) -> Option<u32> {
-        let listed = || self.pieces.iter().flatten().chain(&self.list).copied();
-        let (high, rank) = rank_in(listed().map(|value| value >> 16), rank)?;
-        let with_high = listed().filter(|value| value >> 16 == high);
-        let (low, _) = rank_in(with_high.map(|value| value & 0xFFFF), rank)?;
-        Some(high << 16 | low)
-    }
-}
-
-/// The value at a rank among values of 16 bits, and the rank among those equal to it.
-fn rank_in(values: impl Iterator<Item = u32>, mut rank: u64) -> Option<(u32, u64)> {
-    let mut counts = vec![0u64; 1 << 16];
-    values.for_each(|value| counts[value as usize] += 1);
-    for (value, &count) in (0..).zip(&counts) {
-        if rank < count {
-            return Some((value, rank));
+    /// The listed value at a rank among them, found digit by digit: no copy and no sort.
+    fn listed_at(&self, mut rank: u64) -> u32 {
+        let (mut found, mut mask) = (0, 0);
+        for (shift, bits) in DIGITS {
+            let mut counts = [0u64; 1 << 11];
+            let digits = (1u32 << bits) - 1;
+            let short = self.short.iter().map(|&value| u32::from(value));
+            let long = self.pieces.iter().flatten().chain(&self.long).copied();
+            short.chain(long).for_each(|value| {
+                if value & mask == found {
+                    counts[((value >> shift) & digits) as usize] += 1;
+                }
+            });
+            for (digit, count) in (0..=digits).zip(counts) {
+                if rank < count {
+                    found |= digit << shift;
+                    break;
+                }
+                rank -= count;
+            }
+            mask |= digits << shift;
         }
-        rank -= count;
+        found
     }
-    None
 }
 
 #[cfg(test)]
@@ -233,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn values_above_the_table_cost_four_bytes_and_keep_their_ranks() {
+    fn listed_values_cost_two_or_four_bytes_and_keep_their_ranks() {
         // 200,000 distinct values in a scrambled order, in two multisets.
         let value = |at: u32| 70_000 + at.wrapping_mul(7_919) % 200_000 * 16;
         let mut halves = [Durations::default(), Durations::default()];
@@ -242,17 +252,21 @@ mod tests {
         }
         let [mut whole, other] = halves;
         whole.merge(other);
-        assert_eq!(whole.pieces.len(), 3);
-        let bytes = |list: &Vec<u32>| list.capacity() * size_of::<u32>();
-        assert!(whole.pieces.iter().all(|it| bytes(it) == 4 * it.len()));
+        assert_eq!(whole.pieces.len(), 200_000 / PIECE);
+        assert!(whole.pieces.iter().all(|it| it.capacity() == PIECE));
         assert!(
-            bytes(&whole.list) <= 4 * TABLE_MAX,
-            "one piece that is being filled"
+            whole.long.capacity() <= PIECE,
+            "a piece that is being filled"
         );
         assert_eq!(
             whole.ranks(),
             sorted_ranks((0..200_000).map(value).collect())
         );
+        // A group of few samples has no table.
+        let mut few = Durations::default();
+        (1..4_096).for_each(|at| few.add(at * 13));
+        assert_eq!((few.counts.len(), few.long.len()), (0, 0));
+        assert!(few.short.capacity() <= TABLE_MIN);
     }
 
     /// Few distinct values, so that the table of a small input is not mostly zero.

@@ -220,9 +220,14 @@ pub fn diff(
     };
     let compute = Some(SampleKind::Compute);
     let [old, new] = ask(&GroupBy::Phase, None)?;
-    for warning in old.warnings.iter().chain(&new.warnings) {
-        if !warnings.contains(warning) {
-            warnings.push(warning.clone());
+    let in_both = |it: &String| old.warnings.contains(it) && new.warnings.contains(it);
+    for (side, result) in [("before", &old), ("after", &new)] {
+        for warning in &result.warnings {
+            if !in_both(warning) {
+                warnings.push(format!("{side}: {warning}"));
+            } else if side == "before" {
+                warnings.push(warning.clone());
+            }
         }
     }
     let sides = [(before, &old), (after, &new)].map(|(report, it)| Side::new(report, it));

@@ -17,7 +17,7 @@ const NAME_MIN: usize = 12;
 /// Lines of `rows` under `header`, columns two spaces apart, without spaces at line ends.
 ///
 /// Where they are wider than a terminal, the texts of the widest left-aligned columns lose their
-/// middle. Texts that differ still do, so names that differ little may make a table wider than that.
+/// middle. Texts that differ still do, so names that differ little may make a wider table.
 pub(crate) fn table(header: &[(&str, Align)], rows: &[Vec<String>]) -> String {
     let column = |at: usize| {
         let cells = rows
