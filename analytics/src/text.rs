@@ -2,6 +2,7 @@
 //! page.
 
 use crate::aggregate::{float, ratio};
+use crate::order;
 use crate::profile::SampleKind;
 use crate::units::{Cycles, Work};
 
@@ -140,6 +141,41 @@ fn grouped(digits: &str) -> String {
     text
 }
 
+/// The names in at most `most` characters, with an ellipsis for the middle of longer ones. Names
+/// that differ still do: where they would not, all are cut elsewhere, or less.
+#[must_use]
+pub fn shortened(names: &[&str], most: usize) -> Vec<String> {
+    let length = |name: &&str| name.chars().count();
+    let longest = names.iter().map(length).max().unwrap_or(0);
+    let distinct = order::set(names.iter().copied()).len();
+    // Where many names are alike, finding the best cut is not worth the time.
+    let tries = if names.len() > 100 { 8 } else { usize::MAX };
+    for kept in most.saturating_sub(1).max(2)..longest.saturating_sub(1) {
+        let usual = kept / 3;
+        let tails = (0..kept).flat_map(|by| [usual.saturating_sub(by), usual + by]);
+        let tails = tails.filter(|tail| (1..kept).contains(tail));
+        for tail in tails.take(tries) {
+            let elide = |name: &&str| elided(name, kept - tail, tail);
+            let short: Vec<String> = names.iter().map(elide).collect();
+            if order::set(short.iter().map(String::as_str)).len() == distinct {
+                return short;
+            }
+        }
+    }
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// The first and last characters of a name that is longer than these and an ellipsis.
+fn elided(name: &str, head: usize, tail: usize) -> String {
+    let length = name.chars().count();
+    if length <= head + tail + 1 {
+        return name.to_owned();
+    }
+    let start: String = name.chars().take(head).collect();
+    let end: String = name.chars().skip(length - tail).collect();
+    format!("{start}…{end}")
+}
+
 /// A sample kind; unknown ones with their number.
 #[must_use]
 pub fn kind(kind: SampleKind) -> String {
@@ -219,6 +255,26 @@ mod tests {
             milliseconds(Cycles::new(355_320), 1_500_000_000),
             Some(0.236_88)
         );
+    }
+
+    #[test]
+    fn shortened_names_keep_what_tells_them_apart() {
+        assert_eq!(shortened(&["gemm", "gelu"], 4), ["gemm", "gelu"]);
+        assert_eq!(shortened(&["abcdefghij", "b"], 6), ["abcd…j", "b"]);
+        // Different in the last third, in the first half, and in the middle.
+        let names = ["gemm_f16_k384_c16", "gemm_f16_k384_c32"];
+        assert_eq!(shortened(&names, 10), ["gemm_f…c16", "gemm_f…c32"]);
+        let names = ["a_bcdef_xxxx_0000_yyyy", "a_bcdeg_xxxx_0000_yyyy"];
+        assert_eq!(shortened(&names, 10), ["a_bcdef…yy", "a_bcdeg…yy"]);
+        let names = [
+            "aaaaaaaa1aaaaaaaa",
+            "aaaaaaaa2aaaaaaaa",
+            "aaaaaaaa1aaaaaaaa",
+        ];
+        let short = shortened(&names, 5);
+        assert_ne!(short[0], short[1]);
+        assert_eq!(short[0], short[2]);
+        assert_eq!(shortened(&[], 3), [] as [String; 0]);
     }
 
     #[test]

@@ -44,12 +44,3 @@ pub(super) fn mix(from: RGBColor, to: RGBColor, share: f64) -> RGBColor {
         channel(from.2, to.2),
     )
 }
-
-/// A text of at most `characters`, its end replaced by an ellipsis.
-pub(super) fn shortened(text: &str, characters: usize) -> String {
-    if text.chars().count() <= characters {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(characters.saturating_sub(1)).collect();
-    format!("{kept}…")
-}

@@ -12,7 +12,7 @@ use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::Theme;
-use super::paint::{coordinate, pixel, shortened, style};
+use super::paint::{coordinate, pixel, style};
 use crate::aggregate::float;
 use crate::order;
 use crate::query::{Group, QueryResult};
@@ -27,6 +27,8 @@ const BOTTOM: i32 = 52;
 const RADIUS_MAX: f64 = 18.0;
 /// Names that are written; more would cover each other.
 const NAMED: usize = 12;
+/// Characters of a name.
+const NAME_CHARACTERS: usize = 28;
 
 /// Draws a point for each group of `result` that has an estimate: right of zero by its lane
 /// occupancy, above it by its useful efficiency, as large as its work cycles. Shares above 100 %
@@ -65,23 +67,21 @@ pub fn roofline<DB: DrawingBackend>(
     let most = groups
         .first()
         .map_or(0, |it| it.0.measures.work_cycles.get());
+    let names: Vec<&str> = groups.iter().map(|it| it.0.name.as_str()).collect();
+    let names = text::shortened(&names[..names.len().min(NAMED)], NAME_CHARACTERS);
     for (at, (group, occupancy, efficiency)) in groups.into_iter().enumerate() {
         let cycles = float(group.measures.work_cycles.get());
         let radius = RADIUS_MAX * (cycles / float(most.max(1))).sqrt();
         let place = (x(occupancy), y(efficiency));
         let radius = pixel(radius).max(3);
         area.draw(&Circle::new(place, radius, theme.useful.mix(0.75).filled()))?;
-        if at < NAMED {
+        if let Some(name) = names.get(at) {
             // Near the right edge a name stands left of its point.
             let is_right = place.0 > right - 150;
             let anchor = if is_right { HPos::Right } else { HPos::Left };
             let beside = if is_right { -radius - 4 } else { radius + 4 };
             let label = style(&theme.text, anchor, VPos::Center);
-            area.draw_text(
-                &shortened(&group.name, 28),
-                &label,
-                (place.0 + beside, place.1),
-            )?;
+            area.draw_text(name, &label, (place.0 + beside, place.1))?;
         }
     }
     Ok(())

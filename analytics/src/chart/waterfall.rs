@@ -8,8 +8,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, RGBColor};
 
 use super::Theme;
-use super::paint::{coordinate, pixel, shortened, style};
-use crate::aggregate::float;
+use super::paint::{coordinate, pixel, style};
+use crate::aggregate::{Measures, float};
 use crate::order;
 use crate::query::{Group, QueryResult};
 use crate::text;
@@ -21,6 +21,8 @@ const NAMES: u32 = 170;
 const NUMBERS: u32 = 110;
 const TOP: u32 = 36;
 const BOTTOM: u32 = 28;
+/// Characters of a name.
+const NAME_CHARACTERS: usize = 24;
 
 /// Draws the phases of `result`, an answer grouped by phase. The light bar is the time from the
 /// first sample to the last one's end, the dark part of it as long as samples of the phase run on
@@ -49,9 +51,11 @@ pub fn phase_waterfall<DB: DrawingBackend>(
     let bars = f64::from(width.saturating_sub(NAMES + NUMBERS));
     let span = float(result.span.get().max(1));
     let x = |cycle: u64| coordinate(NAMES) + pixel(float(cycle) * bars / span);
-    for (row, group) in (0..).zip(shown) {
+    let names: Vec<&str> = shown.iter().map(|it| it.name.as_str()).collect();
+    let names = text::shortened(&names, NAME_CHARACTERS);
+    for (row, (group, name)) in (0..).zip(shown.iter().zip(&names)) {
         let top = coordinate(TOP + row * ROW);
-        draw_phase(area, group, theme, top, &x)?;
+        draw_phase(area, (name, &group.measures), theme, top, &x)?;
     }
     let footer = style(&theme.text, HPos::Left, VPos::Bottom);
     let note = "number: cycles of the longest tile";
@@ -73,12 +77,11 @@ fn longest(result: &QueryResult, room: usize) -> Vec<&Group> {
 
 fn draw_phase<DB: DrawingBackend>(
     area: &DrawingArea<DB, Shift>,
-    group: &Group,
+    (name, it): (&str, &Measures),
     theme: &Theme,
     top: i32,
     x: &impl Fn(u64) -> i32,
 ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let it = &group.measures;
     let bottom = top + coordinate(ROW) - 4;
     let middle = i32::midpoint(top, bottom);
     let (first, last) = (x(it.first_offset), x(it.last_offset));
@@ -88,9 +91,8 @@ fn draw_phase<DB: DrawingBackend>(
     };
     area.draw(&bar(last, theme.measured))?;
     area.draw(&bar(busy, theme.useful))?;
-    let name = style(&theme.text, HPos::Right, VPos::Center);
-    let names = coordinate(NAMES) - 8;
-    area.draw_text(&shortened(&group.name, 24), &name, (names, middle))?;
+    let right = style(&theme.text, HPos::Right, VPos::Center);
+    area.draw_text(name, &right, (coordinate(NAMES) - 8, middle))?;
     let number = style(&theme.text, HPos::Left, VPos::Center);
     let place = (last.max(first + 1) + 6, middle);
     area.draw_text(&text::cycles(it.phase_cycles), &number, place)

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::json::pretty;
 use super::table::{Align, table};
+use super::text::warned;
 use crate::aggregate::{float, ratio};
 use crate::critical::{CriticalPath, KernelOnPath, Parts, Stretch, WHOLE};
 use crate::query::place_name;
@@ -14,8 +15,6 @@ use crate::units::Cycles;
 
 /// Name and version of the contract.
 pub const CRITICAL_SCHEMA: &str = "ipu-stack/profile-critical-path/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 24;
 
 /// The path as pretty JSON with a final newline: `limit` stretches, 0 is all, and all kernels.
 #[must_use]
@@ -181,20 +180,19 @@ pub fn critical_text(path: &CriticalPath, limit: usize) -> String {
     let faster = text::percent(Some(fraction(path.faster)));
     let _ = writeln!(
         out,
-        "\n{rows} of {} kernels; the run if a kernel took {faster} less time",
-        path.kernels.len()
+        "\n{} of {} kernels; the run if a kernel took {faster} less time",
+        text::count(rows as u64),
+        text::count(path.kernels.len() as u64)
     );
     out.push_str(&kernels(path, rows));
     let _ = writeln!(
         out,
         "\n{} of {} stretches, those that balancing shortens most",
-        shown.len(),
-        path.stretches.len()
+        text::count(shown.len() as u64),
+        text::count(path.stretches.len() as u64)
     );
     out.push_str(&stretches(&shown));
-    for warning in &path.warnings {
-        let _ = write!(out, "\nwarning: {warning}\n");
-    }
+    out.push_str(&warned(&path.warnings));
     out
 }
 
@@ -217,7 +215,7 @@ fn parts(path: &CriticalPath) -> String {
         ("unattributed", it.unattributed),
         ("sum", it.total()),
     ];
-    table(&header, &rows.map(row), NAME_WIDTH)
+    table(&header, &rows.map(row))
 }
 
 fn kernels(path: &CriticalPath, rows: usize) -> String {
@@ -238,7 +236,7 @@ fn kernels(path: &CriticalPath, rows: usize) -> String {
         ]
     };
     let rows: Vec<_> = path.kernels.iter().take(rows).map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn stretches(shown: &[&Stretch]) -> String {
@@ -264,7 +262,7 @@ fn stretches(shown: &[&Stretch]) -> String {
         ]
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn named(kernel: &str) -> String {

@@ -3,13 +3,11 @@
 use std::fmt::Write as _;
 
 use super::table::{Align, markdown, table};
+use super::text::warned;
 use crate::aggregate::Measures;
 use crate::diff::{Change, ProfileDiff, Section, Side, Verdict};
 use crate::text;
 use crate::units::Cycles;
-
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 22;
 
 /// The comparison as text with a final newline: `limit` changes of each section, 0 is all.
 #[must_use]
@@ -24,12 +22,10 @@ pub fn diff_text(diff: &ProfileDiff, limit: usize) -> String {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
         if !shown.is_empty() {
-            out.push_str(&table(&header(name), &rows(shown), NAME_WIDTH));
+            out.push_str(&table(&header(name), &rows(shown)));
         }
     }
-    for warning in &diff.warnings {
-        let _ = write!(out, "\nwarning: {warning}\n");
-    }
+    out.push_str(&warned(&diff.warnings));
     out
 }
 
@@ -80,10 +76,10 @@ fn run(diff: &ProfileDiff) -> String {
 fn counts(name: &str, section: &Section, shown: usize) -> String {
     let of = |verdict: Verdict| match section.count(verdict) {
         0 => None,
-        count => Some(format!("{count} {}", verdict.name())),
+        count => Some(format!("{} {}", text::count(count as u64), verdict.name())),
     };
     let words: Vec<String> = Verdict::ALL.into_iter().filter_map(of).collect();
-    let all = section.changes.len();
+    let [shown, all] = [shown, section.changes.len()].map(|it| text::count(it as u64));
     let words = if words.is_empty() {
         "none".to_owned()
     } else {
