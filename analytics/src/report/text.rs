@@ -1,30 +1,28 @@
 //! A query answer for people: a header, one line a group, the samples, the warnings.
 //!
-//! Every line but names of samples fits 80 columns with the usual names. All numbers come from
-//! [`crate::text`], which the page uses too.
+//! Every line but names of samples fits 80 columns, long names shortened. All numbers come from
+//! [`crate::text`], which the page uses too; only what is unavailable has a shorter word here.
 
 use std::fmt::Write as _;
 
-use crate::aggregate::Measures;
-use crate::query::{Filter, Group, GroupBy, QueryResult, SampleDetail, place_name};
+use crate::query::{
+    Filter, Group, GroupBy, GroupKey, QueryResult, SampleDetail, SortKey, place_name,
+};
 use crate::report::table::{Align, table};
 use crate::text;
 
-/// Longest group name shown in full.
-const NAME_WIDTH: usize = 30;
+/// What an unknown figure is called in the narrow columns of a table.
+const UNKNOWN: &str = "unknown";
 
 /// The answer as text with a final newline.
 #[must_use]
 pub fn query_text(result: &QueryResult) -> String {
     let mut out = header(result);
     if !result.groups.is_empty() {
-        out.push('\n');
-        out.push_str(&time_table(result));
-        out.push('\n');
-        out.push_str(&sample_table(result));
-        if result.totals.has_estimate() {
-            out.push('\n');
-            out.push_str(&work_table(result));
+        let work = result.totals.has_estimate().then(|| work_table(result));
+        let tables = [sorted_table(result), Some(time_table(result))];
+        for table in tables.into_iter().chain([Some(sample_table(result)), work]) {
+            out.extend(table.map(|it| format!("\n{it}")));
         }
     }
     if !result.samples.is_empty() {
@@ -33,10 +31,14 @@ pub fn query_text(result: &QueryResult) -> String {
             out.push_str(&sample_lines(sample));
         }
     }
-    for warning in &result.warnings {
-        let _ = write!(out, "\nwarning: {warning}\n");
-    }
+    out.push_str(&warned(&result.warnings));
     out
+}
+
+/// Warnings as they end every answer for people: a paragraph each.
+pub(super) fn warned(warnings: &[String]) -> String {
+    let paragraph = |warning: &String| format!("\nwarning: {warning}\n");
+    warnings.iter().map(paragraph).collect()
 }
 
 fn header(result: &QueryResult) -> String {
@@ -56,8 +58,8 @@ fn header(result: &QueryResult) -> String {
     let _ = writeln!(
         out,
         "{} of {} groups by {}, sorted by {}",
-        result.groups.len(),
-        result.group_count,
+        text::count(result.groups.len() as u64),
+        text::count(result.group_count as u64),
         group_by(&result.group_by),
         result.sort_by.name(),
     );
@@ -103,30 +105,88 @@ fn conditions(filter: &Filter) -> Vec<String> {
 }
 
 /// A row for each group and, where there are several, one for all that matches.
-fn rows(result: &QueryResult, cells: impl Fn(&Measures) -> Vec<String>) -> Vec<Vec<String>> {
-    let row = |name: &str, measures: &Measures| {
-        std::iter::once(name.to_owned())
-            .chain(cells(measures))
+fn rows(result: &QueryResult, cells: impl Fn(&Group) -> Vec<String>) -> Vec<Vec<String>> {
+    let totals = Group {
+        name: "all that matches".to_owned(),
+        key: GroupKey::Kernel(String::new()),
+        measures: result.totals,
+    };
+    let totals = (result.group_count > 1).then_some(&totals);
+    let row = |group: &Group| {
+        std::iter::once(group.name.clone())
+            .chain(cells(group))
             .collect()
     };
-    let groups = result
-        .groups
-        .iter()
-        .map(|Group { name, measures, .. }| row(name, measures));
-    let totals = (result.group_count > 1).then(|| row("all that matches", &result.totals));
-    groups.chain(totals).collect()
+    result.groups.iter().chain(totals).map(row).collect()
+}
+
+/// Figures that may be no whole number, one decimal where they are none.
+fn decimal(figure: Option<f64>) -> String {
+    match figure {
+        None => UNKNOWN.to_owned(),
+        Some(figure) if text::whole(figure).is_some() => text::decimal(figure, 0),
+        Some(figure) => text::decimal(figure, 1),
+    }
+}
+
+fn known(figure: String) -> String {
+    if figure == text::UNAVAILABLE {
+        UNKNOWN.to_owned()
+    } else {
+        figure
+    }
+}
+
+/// The figures that groups can be sorted by and that no other table has; only where they are.
+fn sorted_table(result: &QueryResult) -> Option<String> {
+    let columns: [(SortKey, &str); 3] = match result.sort_by {
+        SortKey::AverageActiveTiles | SortKey::FirstOffset | SortKey::LastOffset => [
+            (SortKey::AverageActiveTiles, "active tiles"),
+            (SortKey::FirstOffset, "first offset"),
+            (SortKey::LastOffset, "last offset"),
+        ],
+        SortKey::UsefulCycles | SortKey::PhysicalWorkCycles | SortKey::EstimatedWorkCycles => [
+            (SortKey::UsefulCycles, "useful cycles"),
+            (SortKey::PhysicalWorkCycles, "physical work"),
+            (SortKey::EstimatedWorkCycles, "estimated"),
+        ],
+        SortKey::PhaseCycles
+        | SortKey::WorkCycles
+        | SortKey::TimelineCycles
+        | SortKey::MaximumCycles
+        | SortKey::MeanCycles
+        | SortKey::P50Cycles
+        | SortKey::P95Cycles
+        | SortKey::Samples
+        | SortKey::Tiles
+        | SortKey::Phases
+        | SortKey::WastedCycles
+        | SortKey::UsefulEfficiency
+        | SortKey::WorkCycleFraction
+        | SortKey::LaneOccupancy
+        | SortKey::DeviceUseful
+        | SortKey::Coverage
+        | SortKey::Name => return None,
+    };
+    let cells = |group: &Group| {
+        let cells = columns.iter().map(|(key, _)| decimal(key.figure(group)));
+        cells.collect()
+    };
+    let mut header = vec![(result.group_by.name(), Align::Left)];
+    header.extend(columns.iter().map(|&(_, name)| (name, Align::Right)));
+    Some(table(&header, &rows(result, cells)))
 }
 
 fn time_table(result: &QueryResult) -> String {
     let has_waste = result.totals.has_estimate();
-    let cells = |it: &Measures| {
+    let cells = |Group { measures: it, .. }: &Group| {
         let mut cells = vec![
             text::cycles(it.phase_cycles),
             text::cycles(it.timeline_cycles),
             text::cycles(it.work_cycles),
         ];
         if has_waste {
-            cells.push(text::wasted(it.wasted()));
+            cells.push(known(text::wasted(it.wasted())));
         }
         cells
     };
@@ -139,14 +199,16 @@ fn time_table(result: &QueryResult) -> String {
     if has_waste {
         header.push(("wasted", Align::Right));
     }
-    table(&header, &rows(result, cells), NAME_WIDTH)
+    table(&header, &rows(result, cells))
 }
 
 fn sample_table(result: &QueryResult) -> String {
-    let cells = |it: &Measures| {
+    let cells = |Group { measures: it, .. }: &Group| {
         vec![
             text::count(it.sample_count),
             text::count(it.tile_count),
+            text::count(it.phase_count),
+            decimal(it.mean()),
             text::cycles(it.p50),
             text::cycles(it.p95),
             text::cycles(it.maximum),
@@ -156,22 +218,27 @@ fn sample_table(result: &QueryResult) -> String {
         (result.group_by.name(), Align::Left),
         ("samples", Align::Right),
         ("tiles", Align::Right),
+        ("phases", Align::Right),
+        ("mean", Align::Right),
         ("p50", Align::Right),
         ("p95", Align::Right),
         ("max", Align::Right),
     ];
-    table(&header, &rows(result, cells), NAME_WIDTH)
+    table(&header, &rows(result, cells))
 }
 
 fn work_table(result: &QueryResult) -> String {
-    let cells = |it: &Measures| {
-        vec![
+    let cells = |Group { measures: it, .. }: &Group| {
+        let device = text::bounded_percent(it.device_useful(), it.device_useful_is_lower_bound());
+        [
             text::percent(it.useful_efficiency()),
             text::percent(it.work_cycle_fraction()),
             text::percent(it.lane_occupancy()),
-            text::bounded_percent(it.device_useful(), it.device_useful_is_lower_bound()),
+            device,
             text::percent(it.coverage()),
         ]
+        .map(known)
+        .to_vec()
     };
     let header = [
         (result.group_by.name(), Align::Left),
@@ -181,7 +248,7 @@ fn work_table(result: &QueryResult) -> String {
         ("device", Align::Right),
         ("coverage", Align::Right),
     ];
-    table(&header, &rows(result, cells), NAME_WIDTH)
+    table(&header, &rows(result, cells))
 }
 
 fn sample_lines(sample: &SampleDetail) -> String {
