@@ -135,7 +135,8 @@ impl Change {
 /// A list of changes, largest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// The changes: by size of the change in phase cycles, descending, then by name.
+    /// The changes: by size of the change in phase cycles, descending, then in the order of tiles,
+    /// of phases, or of names.
     pub changes: Vec<Change>,
 }
 
@@ -219,9 +220,14 @@ pub fn diff(
     };
     let compute = Some(SampleKind::Compute);
     let [old, new] = ask(&GroupBy::Phase, None)?;
-    for warning in old.warnings.iter().chain(&new.warnings) {
-        if !warnings.contains(warning) {
-            warnings.push(warning.clone());
+    let in_both = |it: &String| old.warnings.contains(it) && new.warnings.contains(it);
+    for (side, result) in [("before", &old), ("after", &new)] {
+        for warning in &result.warnings {
+            if !in_both(warning) {
+                warnings.push(format!("{side}: {warning}"));
+            } else if side == "before" {
+                warnings.push(warning.clone());
+            }
         }
     }
     let sides = [(before, &old), (after, &new)].map(|(report, it)| Side::new(report, it));
@@ -284,9 +290,8 @@ fn change(name: String, before: Option<&Group>, after: Option<&Group>, noise: u6
 
 fn section(mut changes: Vec<Change>) -> Section {
     let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
-    order::by(&mut changes, |a, b| {
-        (size(b).cmp(&size(a))).then_with(|| a.name.cmp(&b.name))
-    });
+    // The sort is stable, and the changes come in the order of their keys.
+    order::by_key(&mut changes, |it| std::cmp::Reverse(size(it)));
     Section { changes }
 }
 

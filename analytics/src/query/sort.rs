@@ -2,13 +2,14 @@
 
 use std::cmp::Ordering;
 
-use crate::query::Group;
+use crate::query::{Group, GroupKey};
 
 /// Declares the sort keys once: variant, name in flags and links, figure of a group.
 macro_rules! sort_keys {
     ($($(#[$doc:meta])* $variant:ident, $name:literal, $figure:expr;)*) => {
         /// What groups are sorted by: figures descending with unknown ones last, names and first
-        /// offsets ascending. Ties go by first offset, then name.
+        /// offsets ascending. Ties go by first offset, then name. Names that are numbers, or hold
+        /// one, such as those of tiles, are in the order of the numbers.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum SortKey {
             $($(#[$doc])* $variant,)*
@@ -125,14 +126,35 @@ impl SortKey {
     #[must_use]
     pub fn compare(self, a: &Group, b: &Group) -> Ordering {
         let by_key = match self {
-            Self::Name => a.name.cmp(&b.name),
+            Self::Name => by_name(a, b),
             Self::FirstOffset => Ordering::Equal,
             _ => descending(self.figure(a), self.figure(b)),
         };
         by_key
             .then_with(|| a.measures.first_offset.cmp(&b.measures.first_offset))
-            .then_with(|| a.name.cmp(&b.name))
+            .then_with(|| by_name(a, b))
     }
+}
+
+/// Tiles and phases by number, metadata values by number where they are numbers, and before those
+/// that are not; everything else by its text.
+fn by_name(a: &Group, b: &Group) -> Ordering {
+    match (&a.key, &b.key) {
+        (GroupKey::Tile(_), GroupKey::Tile(_))
+        | (GroupKey::Phase { .. }, GroupKey::Phase { .. }) => a.key.cmp(&b.key),
+        (GroupKey::Metadata(x), GroupKey::Metadata(y)) => {
+            let by_number = match [number(x), number(y)] {
+                [Some(x), Some(y)] => x.cmp(&y),
+                [x, y] => y.is_some().cmp(&x.is_some()),
+            };
+            by_number.then_with(|| a.name.cmp(&b.name))
+        }
+        _ => a.name.cmp(&b.name),
+    }
+}
+
+fn number(value: &Option<String>) -> Option<u64> {
+    value.as_deref()?.parse().ok()
 }
 
 /// Larger first, unknown last.
