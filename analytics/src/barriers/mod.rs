@@ -10,6 +10,7 @@ mod waits;
 use crate::format::DecodeError;
 use crate::order;
 use crate::profile::ProfileReport;
+use crate::query::missing_kernel;
 use crate::units::PhysicalTile;
 use boundary::Boundaries;
 
@@ -33,6 +34,9 @@ pub struct BarrierReport {
     pub tiles: Vec<TileWaits>,
     /// Most waiting first, then by kernel.
     pub culprits: Vec<Culprit>,
+    /// What a reader should know before trusting the figures, such as near names of a kernel that
+    /// the profile does not have.
+    pub warnings: Vec<String>,
 }
 
 /// One exchange boundary. Instants are cycles on the shared clock.
@@ -54,6 +58,9 @@ pub struct Barrier {
     pub last_tile: PhysicalTile,
     /// Cycles by which it is later than any other; at most [`TIE_CYCLES`] is a tie.
     pub late_by: u64,
+    /// Tiles that arrive at most [`TIE_CYCLES`] before the last arrival, the last tile included:
+    /// with more than one, which of them is called the last says little.
+    pub late_tiles: u64,
     /// Cycles that the static schedule takes; `None` is unknown.
     pub scheduled: Option<u64>,
     /// Tile-cycles from each arrival to the last one.
@@ -64,6 +71,12 @@ pub struct Barrier {
 }
 
 impl Barrier {
+    /// Whether there is no single late tile.
+    #[must_use]
+    pub const fn is_tie(&self) -> bool {
+        self.late_tiles > 1
+    }
+
     /// Last arrival minus first arrival.
     #[must_use]
     pub const fn arrival_spread(&self) -> u64 {
@@ -123,6 +136,8 @@ pub struct Culprit {
     pub kernel: Option<String>,
     /// Boundaries at which it made the others wait.
     pub barriers: u64,
+    /// Those of them at which other tiles arrived as late as the last one, within [`TIE_CYCLES`].
+    pub ties: u64,
     /// Distinct tiles that ran it then.
     pub tiles: u64,
     /// Tile-cycles that the others waited.
@@ -177,6 +192,7 @@ pub fn barriers_for(report: &ProfileReport, kernel: &str) -> Result<BarrierRepor
     let counts: Vec<bool> = waited.into_iter().map(|it| it == Some(kernel)).collect();
     let mut found = waits::split(report, &boundaries, &counts)?;
     found.kernel = Some(kernel.to_owned());
+    found.warnings.extend(missing_kernel(report, kernel));
     Ok(found)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::boundary::{Arrivals, Boundaries, Boundary, is_member};
-use super::{Barrier, BarrierReport, Culprit, LateWork, TileWaits};
+use super::{Barrier, BarrierReport, Culprit, LateWork, TIE_CYCLES, TileWaits};
 use crate::format::DecodeError;
 use crate::order;
 use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
@@ -19,6 +19,8 @@ struct Split<'a> {
     tiles: Vec<TileWaits>,
     /// By boundary: tile-cycles of waiting.
     waiting: Vec<u64>,
+    /// By boundary: tiles that arrive with the last one, or a tie before it.
+    late_tiles: Vec<u64>,
     /// By boundary: what the last tile ran, as rows of the kernel and operation tables.
     late: Vec<Option<Ran>>,
     /// By tile: what it ran since its boundary before; only for tiles that are last somewhere.
@@ -74,6 +76,7 @@ impl<'a> Split<'a> {
             all_count: counts.iter().all(|&counts| counts),
             tiles: tiles.collect(),
             waiting: vec![0; count],
+            late_tiles: vec![0; count],
             late: vec![None; count],
             ran: vec![None; report.tiles().len()],
             arrivals: Arrivals::new(report),
@@ -104,7 +107,9 @@ impl Split<'_> {
         };
         let boundary = &self.boundaries.list[at];
         if is_first {
-            self.waiting[at] += boundary.last_entry - sample.start;
+            let waiting = boundary.last_entry - sample.start;
+            self.waiting[at] += waiting;
+            self.late_tiles[at] += u64::from(waiting <= TIE_CYCLES);
             self.end_segment(at, sample.tile);
         }
         if !self.counts[at] {
@@ -172,6 +177,7 @@ impl Split<'_> {
             culprits: culprits(&barriers),
             barriers,
             tiles: self.tiles,
+            warnings: self.report.warnings(),
         }
     }
 
@@ -196,6 +202,7 @@ impl Split<'_> {
             last_exit: row.last_exit,
             last_tile: report.tiles()[row.last_tile as usize].tile,
             late_by: row.last_entry - row.second_entry,
+            late_tiles: self.late_tiles[at],
             scheduled: (row.horizon > 0).then_some(row.horizon),
             waiting: self.waiting[at],
             late_work,
@@ -216,6 +223,7 @@ fn culprits(barriers: &[Barrier]) -> Vec<Culprit> {
         Culprit {
             kernel: kernel.map(str::to_owned),
             barriers: rows.len() as u64,
+            ties: rows.iter().filter(|row| row.is_tie()).count() as u64,
             tiles: tiles.len() as u64,
             waiting: rows.iter().map(|row| row.waiting).sum(),
         }

@@ -210,7 +210,7 @@ impl Gather<'_> {
         let running = tiles.filter(|tile| tile.sample_count > 0).count() as u64;
         let list = &self.boundaries.list;
         let partial = list.iter().filter(|it| it.tiles < running).count();
-        let mut warnings = Vec::new();
+        let mut warnings = self.report.warnings();
         if list.is_empty() {
             warnings.push("the profile has no exchanges: the run is one stretch".to_owned());
         }

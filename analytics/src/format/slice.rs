@@ -11,7 +11,9 @@ use super::error::{DecodeError, WriteError};
 use super::write::ProfileWriter;
 use super::write::intern::{EstimateKey, StepKey};
 use crate::clock::{ClockKind, Frame};
-use crate::profile::{ExchangeActivity, ProfileHeader, ProfileReport, Sample};
+use crate::profile::{
+    CUT_FROM_TRUNCATED, Condition, ExchangeActivity, ProfileHeader, ProfileReport, Sample,
+};
 use crate::units::{Cycles, MetadataSetId, PhysicalTile, StepId, StringId};
 
 /// What to keep.
@@ -178,6 +180,9 @@ fn header(report: &ProfileReport, options: &SliceOptions, tiles: usize) -> Profi
         "slice_tiles",
         format!("{tiles} of {}", report.tiles().len()),
     );
+    if let Condition::Truncated { at } = report.condition() {
+        note(CUT_FROM_TRUNCATED, at.to_string());
+    }
     header
 }
 

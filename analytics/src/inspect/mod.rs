@@ -17,7 +17,7 @@ use crate::profile::{ActivityKind, ChunkScratch, ProfileReport, SampleKind};
 use roles::RoleCycles;
 
 /// Counts and sums over a whole profile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     /// Tile clock in hertz; 0 is unknown.
     pub clock_hz: u64,
@@ -53,6 +53,8 @@ pub struct Inspection {
     pub arrival_wait_cycles: u64,
     /// Sum over the same of what measured exceeds scheduled.
     pub boundary_cycles: u64,
+    /// What a reader should know before trusting the figures.
+    pub warnings: Vec<String>,
 }
 
 /// One exchange over all tiles, on the shared clock.
@@ -144,6 +146,7 @@ pub fn inspect(report: &ProfileReport) -> Result<Inspection, DecodeError> {
         clock_hz: report.header().clock_hz,
         tiles: report.tiles().len() as u64,
         samples: report.sample_count(),
+        warnings: report.warnings(),
         ..Inspection::default()
     };
     let mut arrivals = Arrivals::new(report);

@@ -9,6 +9,7 @@ mod report;
 pub mod step;
 mod tables;
 mod walk;
+mod warn;
 
 pub use chunk::{ChunkEntry, ChunkScratch, TileSpan};
 pub use overview::{Ending, KernelSummary, Overview, Summary};
@@ -19,6 +20,7 @@ pub use tables::{EstimateRow, PhaseKey, StepRow, StepView, TileEntry};
 pub(crate) use tables::{MetadataTable, StringTable};
 pub use walk::Sample;
 pub(crate) use walk::visit_chunk;
+pub(crate) use warn::CUT_FROM_TRUNCATED;
 
 /// How finely a run was sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

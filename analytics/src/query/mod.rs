@@ -30,6 +30,7 @@ pub use words::WORDS;
 
 pub(crate) use detail::detail;
 pub(crate) use group::place_name;
+pub(crate) use warn::missing_kernel;
 
 use crate::aggregate::{Measures, Plan, aggregate};
 use crate::clock::Frame;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::clock::{ClockKind, Frame};
 use crate::order;
-use crate::profile::{Condition, ProfileReport, SampleKind, StepRow};
+use crate::profile::{ProfileReport, SampleKind, StepRow};
 use crate::query::filter::{holds_in, metadata_set_ids};
 use crate::query::group::EXCHANGE_BIT;
 use crate::query::{Filter, GroupBy, MetadataFilter, Query};
@@ -21,15 +22,11 @@ pub(crate) fn warnings(
     span: Cycles,
 ) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Condition::Truncated { at } = report.condition() {
-        warnings.push(format!(
-            "the file is truncated: samples after byte {at} are missing"
-        ));
-    }
     misses(report, &query.filter, &mut warnings);
     if matched == 0 && report.sample_count() > 0 {
-        empty_answer(query, span, &mut warnings);
+        empty_answer(report, query, span, &mut warnings);
     }
+    warnings.splice(0..0, report.warnings());
     if query.group_by == GroupBy::Phase && phases_may_be_local(report, matching_steps) {
         warnings.push(
             "compute phase numbers of this file may be local to a tile: equal numbers on two tiles \
@@ -58,12 +55,8 @@ fn misses(report: &ProfileReport, filter: &Filter, warnings: &mut Vec<String>) {
             warnings.push(missing_phase(report, phase));
         }
     }
-    if let Some(kernel) = &filter.kernel {
-        let names = texts(report, report.kernels());
-        if !names.contains(kernel.as_str()) {
-            warnings.push(miss("no kernel is named", kernel, &names));
-        }
-    }
+    let kernel = filter.kernel.as_deref();
+    warnings.extend(kernel.and_then(|it| missing_kernel(report, it)));
     if let Some(part) = &filter.operation_contains {
         let names = texts(report, report.operations());
         if !names.iter().any(|name| name.contains(part.as_str())) {
@@ -73,6 +66,12 @@ fn misses(report: &ProfileReport, filter: &Filter, warnings: &mut Vec<String>) {
     for condition in &filter.metadata {
         metadata_miss(report, condition, warnings);
     }
+}
+
+/// A warning with near names, where no step runs a kernel of exactly this name.
+pub(crate) fn missing_kernel(report: &ProfileReport, kernel: &str) -> Option<String> {
+    let names = texts(report, report.kernels());
+    (!names.contains(kernel)).then(|| miss("no kernel is named", kernel, &names))
 }
 
 fn missing_phase(report: &ProfileReport, phase: u32) -> String {
@@ -109,13 +108,19 @@ fn metadata_miss(report: &ProfileReport, condition: &MetadataFilter, warnings: &
     }
 }
 
-fn empty_answer(query: &Query, span: Cycles, warnings: &mut Vec<String>) {
-    let clock = query.clock.name();
-    if query.filter.at_offset.is_some_and(|at| at >= span.get()) {
-        warnings.push(format!(
-            "the timeline ends at {} on the {clock} clock",
-            span.get()
-        ));
+fn empty_answer(report: &ProfileReport, query: &Query, span: Cycles, warnings: &mut Vec<String>) {
+    let mut past = |at: Option<u64>, clock: ClockKind, span: Cycles| {
+        if at.is_some_and(|at| at >= span.get()) {
+            let (end, clock) = (span.get(), clock.name());
+            warnings.push(format!("the timeline ends at {end} on the {clock} clock"));
+        }
+    };
+    past(query.filter.at_offset, query.clock, span);
+    if query.filter.at.is_some() {
+        // Pages that are not here say nothing: they are no reason to warn.
+        if let Ok(span) = Frame::new(report, ClockKind::Tile).span(report) {
+            past(query.filter.at, ClockKind::Tile, span);
+        }
     }
     if warnings.is_empty() {
         warnings.push("no sample meets all the conditions together".to_owned());

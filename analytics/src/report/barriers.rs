@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::json::pretty;
 use super::table::{Align, table};
+use super::text::warned;
 use crate::aggregate::{float, ratio};
 use crate::barriers::{
     Barrier, BarrierReport, BarrierSort, Culprit, LateWork, TIE_CYCLES, TileWaits,
@@ -16,8 +17,6 @@ use crate::text;
 
 /// Name and version of the contract.
 pub const BARRIERS_SCHEMA: &str = "ipu-stack/profile-barriers/1";
-/// Longest name shown in full.
-const NAME_WIDTH: usize = 30;
 /// Tiles and kernels listed in text.
 const LISTED: usize = 8;
 
@@ -41,6 +40,7 @@ pub fn barriers_json(report: &BarrierReport, sort: BarrierSort, limit: usize) ->
         barriers: shown.into_iter().map(BarrierJson::new).collect(),
         culprits: report.culprits.iter().map(CulpritJson::new).collect(),
         tiles: report.tiles.iter().map(TileJson::new).collect(),
+        warnings: &report.warnings,
     })
 }
 
@@ -61,6 +61,7 @@ struct Report<'a> {
     barriers: Vec<BarrierJson<'a>>,
     culprits: Vec<CulpritJson<'a>>,
     tiles: Vec<TileJson>,
+    warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -75,6 +76,7 @@ struct BarrierJson<'a> {
     last_arriving_tile: u32,
     late_by_cycles: u64,
     is_tie: bool,
+    late_tile_count: u64,
     arrival_spread_cycles: u64,
     after_last_arrival_cycles: u64,
     scheduled_event_cycles: Option<u64>,
@@ -97,7 +99,8 @@ impl<'a> BarrierJson<'a> {
             last_exit: row.last_exit,
             last_arriving_tile: row.last_tile.get(),
             late_by_cycles: row.late_by,
-            is_tie: is_tie(row),
+            is_tie: row.is_tie(),
+            late_tile_count: row.late_tiles,
             arrival_spread_cycles: row.arrival_spread(),
             after_last_arrival_cycles: row.after_last_arrival(),
             scheduled_event_cycles: row.scheduled,
@@ -115,6 +118,7 @@ impl<'a> BarrierJson<'a> {
 struct CulpritJson<'a> {
     kernel: Option<&'a str>,
     barrier_count: u64,
+    tie_count: u64,
     tile_count: u64,
     waiting_cycles: u64,
 }
@@ -124,6 +128,7 @@ impl<'a> CulpritJson<'a> {
         Self {
             kernel: it.kernel.as_deref(),
             barrier_count: it.barriers,
+            tie_count: it.ties,
             tile_count: it.tiles,
             waiting_cycles: it.waiting,
         }
@@ -158,11 +163,6 @@ impl TileJson {
     }
 }
 
-/// Whether a boundary has no single late tile.
-const fn is_tie(row: &Barrier) -> bool {
-    row.tiles > 1 && row.late_by <= TIE_CYCLES
-}
-
 /// The boundaries as text with a final newline, in 80 columns with the usual names.
 #[must_use]
 pub fn barriers_text(report: &BarrierReport, sort: BarrierSort, limit: usize) -> String {
@@ -170,32 +170,38 @@ pub fn barriers_text(report: &BarrierReport, sort: BarrierSort, limit: usize) ->
     let mut out = format!(
         "{} tiles, shared clock\n{} of {} exchange boundaries, sorted by {}\n",
         text::count(report.tile_count),
-        shown.len(),
-        report.barriers.len(),
+        text::count(shown.len() as u64),
+        text::count(report.barriers.len() as u64),
         sort.name(),
     );
     if let Some(kernel) = &report.kernel {
         let _ = writeln!(out, "only those where the last tile ran `{kernel}` most");
-        if shown.is_empty() {
+    }
+    match (shown.is_empty(), &report.kernel) {
+        (false, _) => out.push_str(&tables(report, &shown)),
+        (true, None) => out.push_str("no exchange samples: nothing waits at a boundary\n"),
+        (true, Some(_)) => {
             out.push_str("no tile waits for it; without --kernel, those that are waited for\n");
-            return out;
         }
     }
-    if shown.is_empty() {
-        out.push_str("no exchange samples: nothing waits at a boundary\n");
-        return out;
-    }
-    let _ = writeln!(
-        out,
-        "waiting {} tile-cycles, cost of the barriers {} tile-cycles",
+    out.push_str(&warned(&report.warnings));
+    out
+}
+
+fn tables(report: &BarrierReport, shown: &[&Barrier]) -> String {
+    let mut out = format!(
+        "waiting {} tile-cycles, cost of the barriers {} tile-cycles\n",
         text::count(report.waiting()),
         text::count(report.barrier()),
     );
     out.push_str("arrival spreads of different boundaries must not be added\n\n");
-    out.push_str(&times(&shown));
-    out.push_str("\nwho made whom wait (tile-cycles; = is a tie)\n");
-    out.push_str(&late_tiles(&shown));
-    out.push_str("\nkernels of the last tiles\n");
+    out.push_str(&times(shown));
+    let _ = write!(
+        out,
+        "\nwho made whom wait (tile-cycles; tied: tiles within {TIE_CYCLES} cycles of the last)\n"
+    );
+    out.push_str(&late_tiles(shown));
+    out.push_str("\nkernels of the last tiles (ties: boundaries with more than one)\n");
     out.push_str(&culprits(report));
     out.push_str("\ntiles that wait most (cycles)\n");
     out.push_str(&waiting_tiles(report));
@@ -223,7 +229,7 @@ fn times(shown: &[&Barrier]) -> String {
         ]
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 fn late_tiles(shown: &[&Barrier]) -> String {
@@ -232,15 +238,17 @@ fn late_tiles(shown: &[&Barrier]) -> String {
         ("waiting", Align::Right),
         ("late tile", Align::Right),
         ("late by", Align::Right),
+        ("tied", Align::Right),
         ("kernel", Align::Left),
     ];
     let row = |it: &&Barrier| {
-        let tie = if is_tie(it) { "= " } else { "" };
+        let tied = if it.is_tie() { it.late_tiles } else { 0 };
         vec![
             place_name(it.phase, it.epoch),
             text::count(it.waiting),
             it.last_tile.to_string(),
-            format!("{tie}{}", text::count(it.late_by)),
+            text::count(it.late_by),
+            text::count(tied),
             kernel(
                 it.late_work
                     .as_ref()
@@ -249,7 +257,7 @@ fn late_tiles(shown: &[&Barrier]) -> String {
         ]
     };
     let rows: Vec<_> = shown.iter().map(row).collect();
-    table(&header, &rows, NAME_WIDTH)
+    table(&header, &rows)
 }
 
 /// A kernel that made others wait, for people.
@@ -265,6 +273,7 @@ fn culprits(report: &BarrierReport) -> String {
     let header = [
         ("kernel", Align::Left),
         ("boundaries", Align::Right),
+        ("ties", Align::Right),
         ("tiles", Align::Right),
         ("waiting", Align::Right),
         ("share", Align::Right),
@@ -273,13 +282,14 @@ fn culprits(report: &BarrierReport) -> String {
         vec![
             kernel(it.kernel.as_deref()),
             text::count(it.barriers),
+            text::count(it.ties),
             text::count(it.tiles),
             text::count(it.waiting),
             text::percent(ratio(float(it.waiting), report.waiting())),
         ]
     };
     let rows: Vec<_> = report.culprits.iter().take(LISTED).map(row).collect();
-    table(&header, &rows, NAME_WIDTH) + &rest(report.culprits.len(), "kernels")
+    table(&header, &rows) + &rest(report.culprits.len(), "kernels")
 }
 
 fn waiting_tiles(report: &BarrierReport) -> String {
@@ -308,7 +318,7 @@ fn waiting_tiles(report: &BarrierReport) -> String {
         ]
     };
     let rows: Vec<_> = tiles.iter().take(LISTED).map(row).collect();
-    table(&header, &rows, NAME_WIDTH) + &rest(tiles.len(), "tiles")
+    table(&header, &rows) + &rest(tiles.len(), "tiles")
 }
 
 /// What a list of [`LISTED`] leaves out.

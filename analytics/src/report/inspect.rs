@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::json::pretty;
+use super::text::warned;
 use crate::inspect::Inspection;
 
 /// Name and version of the contract.
@@ -21,7 +22,9 @@ pub fn inspect_text(inspection: &Inspection) -> String {
         Some(value) => format!("{key}={value}\n"),
         None => format!("{key}=unknown\n"),
     };
-    figures(inspection).into_iter().map(line).collect()
+    let mut out: String = figures(inspection).into_iter().map(line).collect();
+    out.push_str(&warned(&inspection.warnings));
+    out
 }
 
 fn figures(it: &Inspection) -> [(&'static str, Option<u64>); 17] {
@@ -73,6 +76,7 @@ impl Serialize for Json<'_> {
         for (key, value) in figures(self.0) {
             map.serialize_entry(key, &value)?;
         }
+        map.serialize_entry("warnings", &self.0.warnings)?;
         map.end()
     }
 }

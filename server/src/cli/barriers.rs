@@ -7,6 +7,7 @@ use super::args::BarriersArgs;
 use super::output::print;
 use super::query::unknown;
 use super::{Io, Outcome};
+use crate::error::CliError;
 use crate::open;
 
 pub(super) fn run(args: &BarriersArgs, io: &mut Io<'_>) -> Outcome {
@@ -20,6 +21,14 @@ pub(super) fn run(args: &BarriersArgs, io: &mut Io<'_>) -> Outcome {
         None => barriers(&report),
     };
     let found = found.map_err(|error| open::refused(&error, &args.profile))?;
+    if args.strict && found.barriers.is_empty() {
+        let hint = match found.warnings.join("; ") {
+            warnings if warnings.is_empty() => "no tile waits for it".to_owned(),
+            warnings => warnings,
+        };
+        let what = "no exchange boundary is left";
+        return Err(CliError::user(what, args.profile.display(), hint).into());
+    }
     let text = if args.json {
         barriers_json(&found, sort, args.limit)
     } else {

@@ -6,7 +6,7 @@ use analytics::export::{ExportError, ExportFormat, ExportOptions, TimeUnit, expo
 use analytics::text::count;
 
 use super::args::{ExportArgs, TimeArg};
-use super::output::{print, unwritable, write_through, wrote};
+use super::output::{print, unwritable, warn, write_through, wrote};
 use super::query::{clock, unknown};
 use super::{Io, Outcome, part};
 use crate::error::CliError;
@@ -34,6 +34,7 @@ pub(super) fn run(args: &ExportArgs, io: &mut Io<'_>) -> Outcome {
         exported = Some(done.map_err(|error| refused(error, &args.profile, &args.output))?);
         Ok(())
     })?;
+    warn(io, &report.warnings());
     let exported = exported.unwrap_or_default();
     let wrote = wrote(&args.output, bytes);
     let (samples, total) = (count(exported.samples), count(exported.total));

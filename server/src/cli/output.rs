@@ -5,7 +5,7 @@ use std::path::Path;
 
 use analytics::text::count;
 
-use super::{Outcome, Stop};
+use super::{Io, Outcome, Stop};
 use crate::error::CliError;
 
 /// Prints a result as it is.
@@ -66,6 +66,14 @@ pub(super) fn write_through(
     part.persist(path)
         .map_err(|error| unwritable(&error.error, path))?;
     Ok(length)
+}
+
+/// Says on standard error what a reader should know of a file whose content was written to another.
+pub(super) fn warn(io: &mut Io<'_>, warnings: &[String]) {
+    for warning in warnings {
+        // Nobody is left to tell when standard error is gone.
+        let _told = writeln!(io.stderr, "warning: {warning}");
+    }
 }
 
 /// A temporary file with the permissions of any new file, since it is kept.

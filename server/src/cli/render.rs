@@ -3,7 +3,7 @@
 use analytics::text::count;
 
 use super::args::RenderArgs;
-use super::output::{print, write_file, wrote};
+use super::output::{print, warn, write_file, wrote};
 use super::{Io, Outcome};
 use crate::error::CliError;
 use crate::open;
@@ -22,6 +22,7 @@ pub(super) fn run(args: RenderArgs, io: &mut Io<'_>) -> Outcome {
     let page = site::render_single_file(&open::map(&profile)?, &title)
         .map_err(|error| CliError::internal(error, "profile-render"))?;
     write_file(&output, &page)?;
+    warn(io, &report.warnings());
     let (tiles, samples) = (
         count(report.tiles().len() as u64),
         count(report.sample_count()),

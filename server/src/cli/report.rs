@@ -10,7 +10,7 @@ use analytics::query::{Filter, Query, QueryError, SortKey, query};
 use analytics::report::{barriers_json, critical_json, query_json};
 
 use super::args::{ChartArg, ReportArgs};
-use super::output::{print, unwritable, write_file, wrote};
+use super::output::{print, unwritable, warn, write_file, wrote};
 use super::plot::Plot;
 use super::{Io, Outcome, raster};
 use crate::error::CliError;
@@ -48,6 +48,7 @@ pub(super) fn run(args: &ReportArgs, io: &mut Io<'_>) -> Outcome {
         ("critical-path.json", &critical_json(&path, 0).into_bytes()),
         ("kernel-work.png", &chart),
     ];
+    warn(io, &report.warnings());
     for (name, bytes) in files {
         let path = folder.join(name);
         write_file(&path, bytes)?;

@@ -4,7 +4,7 @@ use analytics::format::{SliceError, SliceOptions, open_bytes, slice};
 use analytics::text::count;
 
 use super::args::SliceArgs;
-use super::output::{print, write_file, wrote};
+use super::output::{print, warn, write_file, wrote};
 use super::query::clock;
 use super::{Io, Outcome, part};
 use crate::error::CliError;
@@ -19,6 +19,7 @@ pub(super) fn run(args: &SliceArgs, io: &mut Io<'_>) -> Outcome {
     };
     let bytes = slice(&report, &options).map_err(|error| refused(&error, args))?;
     write_file(&args.output, &bytes)?;
+    warn(io, &report.warnings());
     let length = bytes.len() as u64;
     let part = open_bytes(bytes).map_err(|error| CliError::internal(error, "profile-slice"))?;
     let text = format!(
