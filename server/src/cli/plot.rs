@@ -2,18 +2,20 @@
 
 use std::path::Path;
 
-use analytics::chart::{Theme, duration_histogram, kernel_work, phase_waterfall, tile_map};
+use analytics::chart::{
+    Theme, cumulative_work, duration_histogram, kernel_work, phase_waterfall, roofline, tile_map,
+};
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{
-    Filter, GroupBy, Query, QueryError, QueryResult, SortKey, histogram, query,
+    Filter, GroupBy, Query, QueryError, QueryResult, SortKey, cumulative, histogram, query,
 };
 use plotters::drawing::DrawingArea;
 use plotters::drawing::IntoDrawingArea as _;
 use plotters_svg::SVGBackend;
 
 use super::args::{ChartArg, PlotArgs};
-use super::output::{print, write_file, wrote};
+use super::output::{print, warn, write_file, wrote};
 use super::query::{clock, kind, unknown};
 use super::{Io, Outcome, raster};
 use crate::error::CliError;
@@ -33,6 +35,7 @@ pub(super) fn run(args: &PlotArgs, io: &mut Io<'_>) -> Outcome {
         svg.into_bytes()
     };
     write_file(&args.output, &bytes)?;
+    warn(io, &report.warnings());
     let wrote = wrote(&args.output, bytes.len() as u64);
     print(io.stdout, &format!("{wrote}\n"))
 }
@@ -52,6 +55,9 @@ fn is_png(output: &Path) -> Result<bool, CliError> {
     }
 }
 
+/// Points of the lines of a cumulative chart.
+const POINTS: u32 = 480;
+
 /// A chart to be drawn.
 pub(super) struct Plot {
     pub(super) chart: ChartArg,
@@ -70,9 +76,11 @@ impl Plot {
         })?;
         let usual = match args.chart {
             ChartArg::Phases => None,
-            ChartArg::KernelWork | ChartArg::Durations | ChartArg::Tiles => {
-                Some(SampleKind::Compute)
-            }
+            ChartArg::KernelWork
+            | ChartArg::Durations
+            | ChartArg::Tiles
+            | ChartArg::Roofline
+            | ChartArg::Cumulative => Some(SampleKind::Compute),
         };
         let kind = args.kind.as_deref().map(kind).transpose()?.or(usual);
         Ok(Self {
@@ -133,6 +141,14 @@ impl Plot {
             ChartArg::Phases => {
                 let result = ask(GroupBy::Phase, SortKey::FirstOffset)?;
                 phase_waterfall(area, &result, &self.theme)
+            }
+            ChartArg::Roofline => {
+                let result = ask(GroupBy::Kernel, SortKey::WorkCycles)?;
+                roofline(area, &result, &self.theme)
+            }
+            ChartArg::Cumulative => {
+                let found = cumulative(report, &self.filter, self.clock, POINTS)?;
+                cumulative_work(area, &found, &self.theme)
             }
         };
         Ok(())

@@ -32,6 +32,9 @@ pub struct BarriersArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Fail when no boundary is left
+    #[arg(long)]
+    pub strict: bool,
 }
 
 /// Arguments of `profile-critical-path`.
@@ -200,7 +203,8 @@ Examples:
   ipu-stack profile-plot gemm.ipuprofile -o kernel-work.svg
   ipu-stack profile-plot gemm.ipuprofile --chart tiles --figure useful-efficiency -o tiles.png
   ipu-stack profile-plot gemm.ipuprofile --chart durations --kernel gelu_f16 -o gelu.svg
-  ipu-stack profile-plot gemm.ipuprofile --chart phases --size 1600x900 --dark -o phases.png")]
+  ipu-stack profile-plot gemm.ipuprofile --chart phases --size 1600x900 --dark -o phases.png
+  ipu-stack profile-plot gemm.ipuprofile --chart roofline -o roofline.svg")]
 pub struct PlotArgs {
     /// The profile
     pub profile: PathBuf,
@@ -244,6 +248,10 @@ pub enum ChartArg {
     Tiles,
     /// Phases from their first to their last sample
     Phases,
+    /// Useful efficiency of each kernel under the roof of its lane occupancy
+    Roofline,
+    /// How measured, physical and useful work add up over the run
+    Cumulative,
 }
 
 /// Arguments of `report`.
