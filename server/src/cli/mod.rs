@@ -43,7 +43,7 @@ use crate::error::{CliError, Fault};
 use args::{Cli, Command};
 
 pub(crate) use diff::comparison;
-pub(crate) use query::question;
+pub(crate) use query::{empty, question};
 
 /// What the command touches besides files and sockets.
 pub struct Io<'a> {

@@ -21,13 +21,8 @@ use crate::open;
 pub(super) fn run(args: &QueryArgs, io: &mut Io<'_>) -> Outcome {
     let question = meaning(args)?;
     let answer = ask(&args.profile, &question)?;
-    if args.strict && answer.totals.sample_count == 0 {
-        let hint = match answer.warnings.join("; ") {
-            warnings if warnings.is_empty() => "loosen the filters".to_owned(),
-            warnings => warnings,
-        };
-        let place = args.profile.display();
-        return Err(CliError::user("no sample matches the filters", place, hint).into());
+    if let Some((problem, hint)) = empty(&answer).filter(|_| args.strict) {
+        return Err(CliError::user(problem, args.profile.display(), hint).into());
     }
     print(
         io.stdout,
@@ -37,6 +32,15 @@ pub(super) fn run(args: &QueryArgs, io: &mut Io<'_>) -> Outcome {
             query_text(&answer)
         },
     )
+}
+
+/// What is wrong with an answer without samples where there have to be some, and what to do.
+pub(crate) fn empty(answer: &QueryResult) -> Option<(&'static str, String)> {
+    let hint = match answer.warnings.join("; ") {
+        warnings if warnings.is_empty() => "loosen the filters".to_owned(),
+        warnings => warnings,
+    };
+    (answer.totals.sample_count == 0).then_some(("no sample matches the filters", hint))
 }
 
 /// The table of compute kernels that `demo` prints: `--kind compute --limit 0`.
@@ -61,10 +65,13 @@ fn ask(profile: &Path, question: &Query) -> Result<QueryResult, CliError> {
     })
 }
 
-/// The question that flags ask, as words of a command line without program, command and file.
-pub(crate) fn question(flags: Vec<String>) -> Result<Query, String> {
+/// The question that flags ask, as words of a command line without program, command and file, and
+/// whether an answer without samples is an error.
+pub(crate) fn question(flags: Vec<String>) -> Result<(Query, bool), String> {
     match command(&["profile-query", "-"], flags)? {
-        Command::ProfileQuery(args) => meaning(&args).map_err(|error| error.to_string()),
+        Command::ProfileQuery(args) => meaning(&args)
+            .map(|question| (question, args.strict))
+            .map_err(|error| error.to_string()),
         _ => Err("the flags are of another command".to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 //! The query of the address has the names of the command's flags, and is read by the command's own
 //! parser.
 
-use analytics::query::query;
+use analytics::query::{QueryError, query};
 use analytics::report::query_json;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
@@ -36,7 +36,7 @@ pub(super) async fn by_publication(
 
 async fn answer(shared: &Shared, id: BlobId, flags: &str) -> Result<Response, AppError> {
     let question = crate::cli::question(words(flags, "profile-query")?);
-    let question = question.map_err(|error| {
+    let (question, strict) = question.map_err(|error| {
         AppError::bad_request(
             error,
             "the names are the flags of `ipu-stack profile-query`",
@@ -45,16 +45,24 @@ async fn answer(shared: &Shared, id: BlobId, flags: &str) -> Result<Response, Ap
     let _turn = shared.profiles.turn().await;
     let report = profiles::report(shared, id).await?;
     let answered = tokio::task::spawn_blocking(move || {
-        query(&report, &question).map(|answer| query_json(&answer))
+        let answer = query(&report, &question)?;
+        let missed = crate::cli::empty(&answer).filter(|_| strict);
+        Ok::<_, QueryError>(missed.map_or_else(|| Ok(query_json(&answer)), Err))
     });
-    let json = answered
+    let answer = answered
         .await
         .map_err(IntakeError::Check)?
         .map_err(|error| {
             let hint = "see `ipu-stack profile-query --help`";
             AppError::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string(), hint)
         })?;
-    Ok(json_response(json))
+    match answer {
+        Ok(json) => Ok(json_response(json)),
+        Err((problem, hint)) => {
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Err(AppError::new(status, problem, hint))
+        }
+    }
 }
 
 /// An answer that stays the same as long as the artifacts are there.

@@ -477,4 +477,12 @@ async fn a_question_is_answered_as_on_the_command_line() {
             answer.text()
         );
     }
+    let missed = format!("{path}/query?kernel=no-such-kernel&strict");
+    let answer = host.get(&missed, &[]).await;
+    let answer = answer.expect(StatusCode::UNPROCESSABLE_ENTITY);
+    let text = answer.text();
+    assert!(
+        text.contains("no kernel is named `no-such-kernel`"),
+        "{text}"
+    );
 }
