@@ -73,7 +73,8 @@ impl Compiled {
         self.timings.text() + &rates
     }
 
-    /// Times of the stages and rates as JSON.
+    /// Times of the stages and rates as JSON in one line, by
+    /// `schemas/json/compile-timings-1.schema.json`.
     #[must_use]
     pub fn timings_json(&self) -> String {
         let rate = |it: &Rate| {
@@ -84,6 +85,7 @@ impl Compiled {
             })
         };
         let mut all = self.timings.value();
+        all["schema"] = "ipu-stack/compile-timings/1".into();
         all["rates"] = self.rates().iter().map(rate).collect();
         all.to_string()
     }

@@ -131,7 +131,7 @@ pub struct CompileArgs {
 pub enum TimingsArg {
     /// One line a stage
     Text,
-    /// One object
+    /// One object, in a line of its own
     Json,
 }
 

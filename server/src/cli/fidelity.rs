@@ -24,7 +24,7 @@ pub struct FidelityArgs {
     /// Print the groups alone
     #[arg(long, conflicts_with = "json")]
     pub summary: bool,
-    /// Print the report as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }

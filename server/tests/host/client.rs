@@ -110,6 +110,17 @@ async fn a_view_follows_the_link_and_json_has_every_field() {
     assert!(link.ends_with("#t=0-5&kind=compute"), "{link}");
     assert_eq!(answer["visibility"], "public");
     assert_eq!(answer["deleteToken"].as_str().map(str::len), Some(64));
+    let schema =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/json/publish-1.schema.json");
+    let schema = std::fs::read_to_string(schema).expect("the schema is committed");
+    let mut schema: serde_json::Value = serde_json::from_str(&schema).expect("JSON");
+    schema["additionalProperties"] = false.into();
+    let schema = jsonschema::validator_for(&schema).expect("a schema");
+    let problems: Vec<String> = schema
+        .iter_errors(&answer)
+        .map(|it| it.to_string())
+        .collect();
+    assert!(problems.is_empty(), "{problems:?}");
     said(&["open", "--no-browser", link]).await;
 }
 

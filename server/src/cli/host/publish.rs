@@ -51,6 +51,7 @@ fn told(made: &Value, args: &PublishArgs) -> String {
     }
     if args.json {
         let mut made = made.clone();
+        made["schema"] = json!("ipu-stack/publish/1");
         made["link"] = Value::String(link);
         return format!("{made:#}\n");
     }
