@@ -1,25 +1,36 @@
 //! A multiset of durations: values in, exact percentiles out.
 //!
-//! Values are listed until the list is as long as a table of the smallest values would be; from
-//! then on those are counted, and the table grows with the list. So a value costs at most eight
-//! bytes, and a kernel that runs often costs one increment a sample.
+//! Values below 65,536 are listed in two bytes each until the list is as long as a table of the
+//! smallest values would be; from then on those are counted, and the table grows with the list.
+//! Larger values are listed in four bytes each, in pieces of one length, which neither grow nor are
+//! copied. So a kernel that runs often costs one increment a sample and 256 KiB, many groups of few
+//! samples cost two to four bytes a sample, since a list has spare room, and a sample longer than
+//! 65,535 cycles always costs four.
 
 use crate::units::Cycles;
 
 /// Length of the list at which there is a table first, and of that table.
 const TABLE_MIN: usize = 1 << 12;
-/// Length of the largest table: larger values are always listed.
+/// Length of the largest table, which holds every value of two bytes.
 const TABLE_MAX: usize = 1 << 16;
+/// Values of a piece of the list of larger ones.
+const PIECE: usize = 1 << 14;
 /// Occurrences that a wrapped counter stands for.
 const WRAPPED: u64 = 1 << 32;
+/// Bits of a value that are looked at together in a search for a rank: first bit and number.
+const DIGITS: [(u32, u32); 3] = [(21, 11), (10, 11), (0, 10)];
 
 /// A multiset of durations in cycles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Durations {
     /// Occurrences by value; empty until it pays.
     counts: Vec<u32>,
-    /// Values that the table does not hold.
-    list: Vec<u32>,
+    /// Values of two bytes that the table does not hold.
+    short: Vec<u16>,
+    /// Larger values, but for those in `pieces`.
+    long: Vec<u32>,
+    /// [`PIECE`] larger values each.
+    pieces: Vec<Vec<u32>>,
     /// The value of each counter that wrapped, once for every wrap.
     wrapped: Vec<u32>,
 }
@@ -58,18 +69,28 @@ impl Durations {
 
     #[inline(never)]
     fn push(&mut self, value: u32) {
-        self.list.push(value);
+        let Ok(short) = u16::try_from(value) else {
+            return self.push_long(value);
+        };
+        self.short.push(short);
         let longer = TABLE_MIN.max(self.counts.len() * 2);
-        if self.list.len() >= longer && longer <= TABLE_MAX {
+        if self.short.len() >= longer && longer <= TABLE_MAX {
             self.counts.resize(longer, 0);
-            for value in std::mem::take(&mut self.list) {
-                match self.counts.get_mut(value as usize) {
+            for value in std::mem::take(&mut self.short) {
+                match self.counts.get_mut(usize::from(value)) {
                     // A new counter, which the short list cannot wrap.
                     Some(count) => *count += 1,
-                    None => self.list.push(value),
+                    None => self.short.push(value),
                 }
             }
         }
+    }
+
+    fn push_long(&mut self, value: u32) {
+        if self.long.len() >= PIECE {
+            self.pieces.push(std::mem::take(&mut self.long));
+        }
+        self.long.push(value);
     }
 
     /// Adds all values of `other`.
@@ -87,16 +108,22 @@ impl Durations {
                 self.wrapped.push(value);
             }
         }
-        other.list.into_iter().for_each(|value| self.add(value));
+        self.pieces.extend(other.pieces);
+        other
+            .long
+            .into_iter()
+            .for_each(|value| self.push_long(value));
+        let short = other.short.into_iter().map(u32::from);
+        short.for_each(|value| self.add(value));
         self.wrapped.extend(other.wrapped);
     }
 
-    /// The order statistics. Sorts the list, so it is not free.
-    pub(crate) fn ranks(&mut self) -> Ranks {
-        self.list.sort_unstable();
+    /// The order statistics. Passes over the lists some times, so it is not free.
+    pub(crate) fn ranks(&self) -> Ranks {
         let counted: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
         let wraps = self.wrapped.len() as u64 * WRAPPED;
-        let total = counted + wraps + self.list.len() as u64;
+        let listed = self.short.len() + self.long.len() + self.pieces.len() * PIECE;
+        let total = counted + wraps + listed as u64;
         let Some(last) = total.checked_sub(1) else {
             return Ranks::default();
         };
@@ -105,7 +132,7 @@ impl Durations {
         Ranks { p50, p95, maximum }
     }
 
-    /// The values at ascending ranks, all in range. The list is sorted.
+    /// The values at ascending ranks, all in range.
     fn values_at(&self, ranks: [u64; 3]) -> [Cycles; 3] {
         let mut values = [Cycles::ZERO; 3];
         let mut next = 0;
@@ -119,11 +146,34 @@ impl Durations {
             }
         }
         for (value, rank) in values.iter_mut().zip(ranks).skip(next) {
-            let at = usize::try_from(rank - before).ok();
-            let listed = at.and_then(|at| self.list.get(at)).copied();
-            *value = Cycles::new(u64::from(listed.unwrap_or_default()));
+            *value = Cycles::new(u64::from(self.listed_at(rank - before)));
         }
         values
+    }
+
+    /// The listed value at a rank among them, found digit by digit: no copy and no sort.
+    fn listed_at(&self, mut rank: u64) -> u32 {
+        let (mut found, mut mask) = (0, 0);
+        for (shift, bits) in DIGITS {
+            let mut counts = [0u64; 1 << 11];
+            let digits = (1u32 << bits) - 1;
+            let short = self.short.iter().map(|&value| u32::from(value));
+            let long = self.pieces.iter().flatten().chain(&self.long).copied();
+            short.chain(long).for_each(|value| {
+                if value & mask == found {
+                    counts[((value >> shift) & digits) as usize] += 1;
+                }
+            });
+            for (digit, count) in (0..=digits).zip(counts) {
+                if rank < count {
+                    found |= digit << shift;
+                    break;
+                }
+                rank -= count;
+            }
+            mask |= digits << shift;
+        }
+        found
     }
 }
 
@@ -190,6 +240,33 @@ mod tests {
         durations.merge(other.clone());
         durations.merge(other);
         assert_eq!(durations.wrapped, [7, 9]);
+    }
+
+    #[test]
+    fn listed_values_cost_two_or_four_bytes_and_keep_their_ranks() {
+        // 200,000 distinct values in a scrambled order, in two multisets.
+        let value = |at: u32| 70_000 + at.wrapping_mul(7_919) % 200_000 * 16;
+        let mut halves = [Durations::default(), Durations::default()];
+        for at in 0..200_000 {
+            halves[at as usize % 2].add(value(at));
+        }
+        let [mut whole, other] = halves;
+        whole.merge(other);
+        assert_eq!(whole.pieces.len(), 200_000 / PIECE);
+        assert!(whole.pieces.iter().all(|it| it.capacity() == PIECE));
+        assert!(
+            whole.long.capacity() <= PIECE,
+            "a piece that is being filled"
+        );
+        assert_eq!(
+            whole.ranks(),
+            sorted_ranks((0..200_000).map(value).collect())
+        );
+        // A group of few samples has no table.
+        let mut few = Durations::default();
+        (1..4_096).for_each(|at| few.add(at * 13));
+        assert_eq!((few.counts.len(), few.long.len()), (0, 0));
+        assert!(few.short.capacity() <= TABLE_MIN);
     }
 
     /// Few distinct values, so that the table of a small input is not mostly zero.

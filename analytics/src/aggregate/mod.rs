@@ -1,7 +1,9 @@
 //! Sums over samples: a report, a clock and a grouping in, the exact figures of every group out.
 //!
-//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread,
-//! the tallies of the groups, and at most eight bytes a matching sample for exact percentiles.
+//! One pass over the chunks. Samples stay packed; what a pass holds is one decoded chunk a thread
+//! (1 MiB), the cycles by tile and phase of one block, and the tallies of the groups: the intervals
+//! of the union, and for exact percentiles (`durations.rs`) two to four bytes a sample, at most
+//! 384 KiB each and thread, and four bytes for each sample of more than 65,535 cycles.
 
 mod block;
 mod durations;
