@@ -94,6 +94,8 @@ fn check_table(batches: &[RecordBatch], expected: &[Placed<'_>]) -> Result<(), T
             .values()
             .to_vec();
         let useful = column("usefulCycles").as_primitive::<Float64Type>();
+        let bases = column("workEstimateBasis").as_dictionary::<UInt32Type>();
+        let metadata = column("metadata").as_map();
         for at in 0..batch.num_rows() {
             let it = expected.next().expect("no more rows than samples");
             prop_assert_eq!(
@@ -107,26 +109,52 @@ fn check_table(batches: &[RecordBatch], expected: &[Placed<'_>]) -> Result<(), T
             let work = it.step.estimate.as_ref().filter(|_| !it.cut);
             let found = useful.iter().nth(at).expect("a row");
             prop_assert_eq!(found, work.map(|it| it.useful.as_cycles()));
+            let named = bases.keys().iter().nth(at).expect("a row");
+            let named = named.map(|key| bases.values().as_string::<i32>().value(key as usize));
+            prop_assert_eq!(named, work.map(|it| it.basis.as_str()));
+            let pairs = metadata.value(at);
+            let text = |column: usize| pairs.column(column).as_string::<i32>();
+            let pairs = text(0).iter().zip(text(1)).map(|(name, value)| {
+                let known = |it: Option<&str>| it.expect("is no null").to_owned();
+                (known(name), known(value))
+            });
+            prop_assert_eq!(pairs.collect::<Vec<_>>(), once(&it.step.metadata));
         }
     }
     prop_assert!(expected.next().is_none(), "every sample is a row");
     Ok(())
 }
 
+/// Pairs with the first value of each name.
+fn once(pairs: &[(String, String)]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    for pair in pairs {
+        if !found.iter().any(|it| it.0 == pair.0) {
+            found.push(pair.clone());
+        }
+    }
+    found
+}
+
 fn check_csv(bytes: &[u8], expected: &[Placed<'_>]) -> Result<(), TestCaseError> {
-    let text = std::str::from_utf8(bytes).expect("UTF-8");
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
-    let at = |name| header.iter().position(|it| *it == name).expect("a column");
-    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let mut reader = csv::Reader::from_reader(bytes);
+    let header = reader.headers().expect("a header").clone();
+    let at = |name| header.iter().position(|it| it == name).expect("a column");
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     prop_assert_eq!(rows.len(), expected.len());
     for (row, it) in rows.iter().zip(expected) {
-        prop_assert_eq!(row[at("tile")], it.tile.to_string());
-        prop_assert_eq!(row[at("start")], it.start.to_string());
-        prop_assert_eq!(row[at("cycles")], (it.end - it.start).to_string());
-        prop_assert_eq!(row[at("kernel")], &it.step.kernel);
-        let known = it.step.estimate.is_some() && !it.cut;
-        prop_assert_eq!(!row[at("usefulCycles")].is_empty(), known);
+        prop_assert_eq!(&row[at("tile")], it.tile.to_string());
+        prop_assert_eq!(&row[at("start")], it.start.to_string());
+        prop_assert_eq!(&row[at("cycles")], (it.end - it.start).to_string());
+        prop_assert_eq!(&row[at("kernel")], &it.step.kernel);
+        let work = it.step.estimate.as_ref().filter(|_| !it.cut);
+        prop_assert_eq!(!row[at("usefulCycles")].is_empty(), work.is_some());
+        let basis = work.map_or("", |it| it.basis.as_str());
+        prop_assert_eq!(&row[at("workEstimateBasis")], basis);
+        let metadata: BTreeMap<String, String> =
+            serde_json::from_str(&row[at("metadata")]).expect("an object");
+        let known: BTreeMap<_, _> = once(&it.step.metadata).into_iter().collect();
+        prop_assert_eq!(metadata, known);
     }
     Ok(())
 }

@@ -49,7 +49,7 @@ def nested(track, spans):
         open_ends.append(end)
 
 
-def parquet(path):
+def parquet(path, profile):
     import duckdb
     import polars
 
@@ -58,7 +58,28 @@ def parquet(path):
     frame = polars.scan_parquet(path).filter(polars.col("kind") == "compute")
     frame = frame.group_by("kernel").agg(polars.len(), polars.col("cycles").sum()).collect()
     assert {name: (count, total) for name, count, total in frame.iter_rows()} == by_duckdb
+    metadata(path, profile)
     return by_duckdb
+
+
+def metadata(path, profile):
+    """The pairs of all samples, by DuckDB's maps and by polars' lists of pairs."""
+    import duckdb
+    import polars
+
+    sql = f"SELECT unnest(map_entries(metadata)) AS pair FROM '{path}'"
+    sql = f"SELECT pair.key, pair.value, count(*) FROM ({sql}) GROUP BY ALL"
+    by_duckdb = {(name, value): count for name, value, count in duckdb.sql(sql).fetchall()}
+    frame = polars.scan_parquet(path).select("metadata").explode("metadata").drop_nulls().unnest("metadata")
+    frame = frame.group_by("key", "value").agg(polars.len()).collect()
+    assert {(name, value): count for name, value, count in frame.iter_rows()} == by_duckdb
+    assert by_duckdb, "no metadata"
+    for name in {name for name, _ in by_duckdb}:
+        command = [PROGRAM, "profile-query", profile, "--group-by", "metadata", "--metadata-key", name, "--limit", "0"]
+        answer = json.loads(subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout)
+        groups = {it["dimensions"]["metadataValue"]: it["sampleCount"] for it in answer["groups"]}
+        groups.pop(None, None)
+        assert groups == {value: count for (key, value), count in by_duckdb.items() if key == name}, name
 
 
 def arrow(path):
@@ -169,7 +190,7 @@ def main():
         part = f"{folder}/part.ipuprofile"
         subprocess.run([PROGRAM, "profile-slice", args.profile, "--tiles", args.tiles, "-o", part], check=True)
         for format, read in {
-            "parquet": parquet,
+            "parquet": lambda path: parquet(path, args.profile),
             "arrow": arrow,
             "csv": comma_separated,
             "perfetto": perfetto,

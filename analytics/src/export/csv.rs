@@ -1,4 +1,5 @@
-//! Samples as comma-separated values: the columns of the table formats, unknown work empty.
+//! Samples as comma-separated values: the columns of the table formats, unknown work empty,
+//! metadata as a JSON object.
 
 use std::io::Write;
 
@@ -8,7 +9,7 @@ use super::ExportError;
 use super::select::Selected;
 use crate::units::Work;
 
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 14] = [
     "tile",
     "start",
     "cycles",
@@ -20,6 +21,9 @@ const HEADER: [&str; 11] = [
     "cut",
     "usefulCycles",
     "physicalWorkCycles",
+    "workEstimateBasis",
+    "step",
+    "metadata",
 ];
 
 impl From<::csv::Error> for ExportError {
@@ -57,10 +61,22 @@ pub(super) fn write(
                 if slice.cut { "true" } else { "false" },
                 &work(estimate.map(|it| it.useful)),
                 &work(estimate.map(|it| it.physical)),
+                estimate.map_or("", |it| report.string(it.basis)),
+                &slice.step.to_string(),
+                &object(selected.metadata(step)),
             ])?;
         }
         Ok(())
     })?;
     writer.flush()?;
     Ok(())
+}
+
+/// Pairs as a JSON object, in their order.
+fn object<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let text = |text: &str| serde_json::Value::from(text).to_string();
+    let pairs: Vec<String> = pairs
+        .map(|(name, value)| format!("{}:{}", text(name), text(value)))
+        .collect();
+    format!("{{{}}}", pairs.join(","))
 }

@@ -5,7 +5,9 @@ use super::{ExportError, ExportOptions, Exported, TimeUnit};
 use crate::aggregate::{Block, blocks};
 use crate::clock::Frame;
 use crate::format::DecodeError;
+use crate::order;
 use crate::profile::{ChunkScratch, ProfileReport, Sample, StepRow, visit_chunk};
+use crate::units::MetadataSetId;
 
 /// A sample on the clock in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,19 @@ impl Slice {
     }
 }
 
+/// By metadata set: whether a name is in it more than once.
+fn repeats(report: &ProfileReport) -> Vec<bool> {
+    let sets = (0..).map(MetadataSetId::new);
+    let repeats = |set| {
+        let pairs = report.metadata(set);
+        let count = pairs.len();
+        order::set(pairs.map(|(name, _)| name)).len() < count
+    };
+    sets.take(report.metadata_set_count())
+        .map(repeats)
+        .collect()
+}
+
 /// The selected samples of a report.
 pub(super) struct Selected<'a> {
     pub(super) report: &'a ProfileReport,
@@ -32,6 +47,8 @@ pub(super) struct Selected<'a> {
     tiles: Vec<bool>,
     range: Option<(u64, u64)>,
     time: TimeUnit,
+    /// By metadata set: whether a name is in it more than once.
+    repeats: Vec<bool>,
 }
 
 impl<'a> Selected<'a> {
@@ -55,6 +72,7 @@ impl<'a> Selected<'a> {
             tiles,
             range: options.range,
             time: options.time,
+            repeats: repeats(report),
         })
     }
 
@@ -156,6 +174,17 @@ impl<'a> Selected<'a> {
     /// The step of a slice.
     pub(super) fn step(&self, slice: &Slice) -> &'a StepRow {
         &self.report.steps()[slice.step as usize]
+    }
+
+    /// Metadata of a step, each name once: where it repeats, its first value, as grouping has it.
+    pub(super) fn metadata(&self, step: &StepRow) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let (report, set) = (self.report, step.metadata);
+        let pairs = move || report.metadata(set);
+        let repeats = self.repeats[set.index()];
+        pairs().enumerate().filter_map(move |(at, pair)| {
+            let is_first = !repeats || pairs().take(at).all(|(name, _)| name != pair.0);
+            is_first.then_some(pair)
+        })
     }
 
     /// What a slice is called: its kernel, else its operation, else its kind.

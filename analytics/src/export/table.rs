@@ -1,11 +1,15 @@
 //! Samples as columns: Parquet and Arrow IPC, one row a sample, sorted by tile and start.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, UInt32Builder, UInt64Builder};
+use arrow_array::builder::{
+    BooleanBuilder, Float64Builder, MapBuilder, MapFieldNames, StringBuilder, UInt32Builder,
+    UInt64Builder,
+};
 use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt32Array};
+use arrow_array::{Array as _, ArrayRef, DictionaryArray, RecordBatch, StringArray, UInt32Array};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Metadata, Schema};
 use parquet::arrow::ArrowWriter;
@@ -15,6 +19,7 @@ use parquet::file::properties::WriterProperties;
 
 use super::ExportError;
 use super::select::{Selected, Slice};
+use crate::order;
 use crate::profile::SampleKind;
 use crate::units::StringId;
 
@@ -86,6 +91,8 @@ fn schema(selected: &Selected<'_>) -> Schema {
     let notes = notes
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value));
+    let warnings = selected.report.warnings();
+    let warnings = warnings.into_iter().map(|it| ("warning".to_owned(), it));
     let provenance = header.provenance.iter().cloned();
     Schema::new(vec![
         Field::new("tile", DataType::UInt32, false),
@@ -99,12 +106,28 @@ fn schema(selected: &Selected<'_>) -> Schema {
         Field::new("cut", DataType::Boolean, false),
         Field::new("usefulCycles", DataType::Float64, true),
         Field::new("physicalWorkCycles", DataType::Float64, true),
+        Field::new("workEstimateBasis", text(), true),
+        Field::new("step", DataType::UInt32, false),
+        Field::new("metadata", pairs().finish().data_type().clone(), false),
     ])
-    .with_metadata(provenance.chain(notes).collect::<Metadata>())
+    .with_metadata(
+        provenance
+            .chain(notes)
+            .chain(warnings)
+            .collect::<Metadata>(),
+    )
+}
+
+/// Pairs of text by row, under the names that Parquet has for maps.
+type Pairs = MapBuilder<StringBuilder, StringBuilder>;
+
+fn pairs() -> Pairs {
+    let [entry, key, value] = ["key_value", "key", "value"].map(str::to_owned);
+    let names = MapFieldNames { entry, key, value };
+    MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new())
 }
 
 /// Columns under construction.
-#[derive(Default)]
 struct Columns {
     tile: UInt32Builder,
     start: UInt64Builder,
@@ -117,11 +140,42 @@ struct Columns {
     cut: BooleanBuilder,
     useful: Float64Builder,
     physical: Float64Builder,
+    basis: UInt32Builder,
+    step: UInt32Builder,
+    metadata: Pairs,
     rows: usize,
 }
 
+impl Default for Columns {
+    fn default() -> Self {
+        Self {
+            tile: UInt32Builder::new(),
+            start: UInt64Builder::new(),
+            cycles: UInt64Builder::new(),
+            kind: UInt32Builder::new(),
+            kernel: UInt32Builder::new(),
+            operation: UInt32Builder::new(),
+            phase: UInt32Builder::new(),
+            epoch: UInt32Builder::new(),
+            cut: BooleanBuilder::new(),
+            useful: Float64Builder::new(),
+            physical: Float64Builder::new(),
+            basis: UInt32Builder::new(),
+            step: UInt32Builder::new(),
+            metadata: pairs(),
+            rows: 0,
+        }
+    }
+}
+
 impl Columns {
-    fn add(&mut self, selected: &Selected<'_>, tile: u32, slice: &Slice) {
+    fn add(
+        &mut self,
+        selected: &Selected<'_>,
+        names: &Dictionaries,
+        tile: u32,
+        slice: &Slice,
+    ) -> Result<(), ExportError> {
         let step = selected.step(slice);
         let estimate = step.estimate.filter(|_| !slice.cut);
         self.tile.append_value(tile);
@@ -137,7 +191,16 @@ impl Columns {
             .append_option(estimate.map(|it| it.useful.as_cycles()));
         self.physical
             .append_option(estimate.map(|it| it.physical.as_cycles()));
+        self.basis
+            .append_option(estimate.map(|it| names.basis_keys[&it.basis]));
+        self.step.append_value(slice.step);
+        for (name, value) in selected.metadata(step) {
+            self.metadata.keys().append_value(name);
+            self.metadata.values().append_value(value);
+        }
+        self.metadata.append(true)?;
         self.rows += 1;
+        Ok(())
     }
 
     fn finish(
@@ -158,6 +221,9 @@ impl Columns {
             Arc::new(self.cut.finish()),
             Arc::new(self.useful.finish()),
             Arc::new(self.physical.finish()),
+            coded(self.basis.finish(), &names.bases)?,
+            Arc::new(self.step.finish()),
+            Arc::new(self.metadata.finish()),
         ];
         Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
     }
@@ -186,6 +252,9 @@ struct Dictionaries {
     kinds: Arc<StringArray>,
     kernels: Arc<StringArray>,
     operations: Arc<StringArray>,
+    bases: Arc<StringArray>,
+    /// Row of each basis in `bases`.
+    basis_keys: BTreeMap<StringId, u32>,
 }
 
 impl Dictionaries {
@@ -195,7 +264,12 @@ impl Dictionaries {
             let texts = ids.iter().map(|&id| Some(report.string(id)));
             Arc::new(texts.collect::<StringArray>())
         };
+        let steps = report.steps().iter();
+        let bases = order::set(steps.filter_map(|step| Some(step.estimate?.basis)));
+        let bases: Vec<StringId> = bases.into_iter().collect();
         Self {
+            bases: texts(&bases),
+            basis_keys: order::map(bases.into_iter().zip(0..)),
             kinds: Arc::new(KINDS.into_iter().map(Some).collect()),
             kernels: texts(report.kernels()),
             operations: texts(report.operations()),
@@ -213,7 +287,7 @@ fn for_each_batch(
     selected.for_each_tile(|tile, slices| {
         let physical = selected.report.tiles()[tile as usize].tile.get();
         for slice in slices.iter() {
-            columns.add(selected, physical, slice);
+            columns.add(selected, &names, physical, slice)?;
             if columns.rows >= BATCH {
                 visit(columns.finish(schema, &names)?)?;
             }
