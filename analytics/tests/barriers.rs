@@ -159,6 +159,48 @@ fn text_fits_eighty_columns_and_json_says_how_much_it_shows() {
 }
 
 #[test]
+fn a_kernel_that_is_not_there_gives_near_names() {
+    let found = barriers_for(&two_tiles().report(), "gemn").expect("decodes");
+    assert_eq!(found.warnings, ["no kernel is named `gemn`; near: `gemm`"]);
+    let text = barriers_text(&found, BarrierSort::LastExit, 20);
+    assert!(
+        text.ends_with("warning: no kernel is named `gemn`; near: `gemm`\n"),
+        "{text}"
+    );
+    let json = barriers_json(&found, BarrierSort::LastExit, 20);
+    assert!(json.contains("near: `gemm`"), "{json}");
+    // Nobody waits for a copy, which is an answer.
+    let none = barriers_for(&two_tiles().report(), "copy").expect("decodes");
+    assert_eq!((none.barriers.len(), none.warnings.len()), (0, 0));
+}
+
+#[test]
+fn ties_say_how_many_tiles_are_as_late_as_the_last() {
+    let steps = vec![
+        step(SampleKind::Compute, "gemm", 0, 0),
+        step(SampleKind::Compute, "copy", 0, 0),
+        exchange(1, 0, 0),
+    ];
+    // Arrivals 100, 90, 76, 75: three within 24 cycles.
+    let mut samples = Vec::new();
+    for (tile, step, arrival) in [(0, 0, 76), (1, 1, 100), (2, 0, 90), (3, 1, 75)] {
+        samples.extend([(tile, step, 0, arrival), (tile, 2, arrival, 120)]);
+    }
+    let found = barriers(&support::profile(steps, &samples).report()).expect("decodes");
+    let row = &found.barriers[0];
+    assert_eq!(
+        (row.last_tile.get(), row.late_by, row.late_tiles),
+        (1, 10, 3)
+    );
+    assert!(row.is_tie());
+    assert_eq!((found.culprits[0].barriers, found.culprits[0].ties), (1, 1));
+    let json = barriers_json(&found, BarrierSort::LastExit, 0);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("is JSON");
+    assert_eq!(json["barriers"][0]["lateTileCount"], 3);
+    assert_eq!(json["culprits"][0]["tieCount"], 1);
+}
+
+#[test]
 fn a_profile_without_exchanges_has_no_boundaries() {
     let report = support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
     let found = barriers(&report.report()).expect("decodes");
@@ -231,6 +273,8 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
             row.waiting,
             arrivals.iter().map(|it| last - it).sum::<u64>()
         );
+        let tied = arrivals.iter().filter(|&&it| last - it <= 24).count();
+        prop_assert_eq!(row.late_tiles, tied as u64);
         let late = visits.iter().find(|it| it.0 == last).expect("the last");
         prop_assert_eq!(row.last_tile.get(), late.2);
     }
@@ -240,6 +284,9 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
     }
     let caused: u64 = found.tiles.iter().map(|tile| tile.caused).sum();
     prop_assert_eq!(caused, found.waiting());
+    let ties = found.barriers.iter().filter(|it| it.late_tiles > 1).count();
+    let blamed: u64 = found.culprits.iter().map(|it| it.ties).sum();
+    prop_assert_eq!(blamed, ties as u64);
     let blamed: u64 = found.culprits.iter().map(|it| it.waiting).sum();
     prop_assert_eq!(blamed, found.waiting());
     Ok(())

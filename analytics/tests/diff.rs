@@ -2,13 +2,14 @@
 
 mod support;
 
+use analytics::aggregate::Measures;
 use analytics::diff::{DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{Granularity, ProfileHeader, ProfileReport, SampleKind};
 use analytics::report::{diff_json, diff_markdown, diff_text};
 use analytics::units::{PhysicalTile, RawCounter};
 use proptest::prelude::*;
-use support::bsp::{KERNELS, programs};
+use support::bsp::{KERNELS, Program, programs};
 use support::{estimate, step};
 
 const EXACT: DiffOptions = DiffOptions {
@@ -178,6 +179,13 @@ fn text_fits_eighty_columns_and_all_forms_have_the_same_figures() {
     assert_eq!(json["kernels"]["counts"]["slower"], 1);
 }
 
+/// Work cycles after less those before, over all changes.
+fn summed(section: &Section) -> i128 {
+    let cycles = |side: Option<Measures>| side.map_or(0, |it| i128::from(it.work_cycles.get()));
+    let changes = section.changes.iter();
+    changes.map(|it| cycles(it.after) - cycles(it.before)).sum()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
@@ -200,6 +208,19 @@ proptest! {
         let faster = program.faster(which, saved);
         let [before, after] = [&program, &faster].map(|it| it.run().report());
         let found = diff(&before, &after, &EXACT).expect("they compare");
+        let work = |program: &Program| -> u64 {
+            let of_supersteps = program.supersteps.iter().flat_map(|it| &it.calls);
+            let calls = program.first.iter().chain(of_supersteps).flatten();
+            calls.map(|&(_, cycles)| u64::from(cycles)).sum()
+        };
+        let less = i128::from(work(&program)) - i128::from(work(&faster));
+        for section in [&found.kernels, &found.operations, &found.tiles] {
+            prop_assert_eq!(-summed(section), less);
+        }
+        let kinds = &found.kinds.changes;
+        let computes = kinds.iter().filter(|it| it.name == "compute").cloned().collect();
+        prop_assert_eq!(-summed(&Section { changes: computes }), less);
+        prop_assert_eq!(summed(&found.phases), summed(&found.kinds));
         prop_assert!(found.kernels.changes.iter().all(|it| it.verdict != Verdict::Slower));
         let changed = found.kernels.changes.iter().filter(|it| it.verdict != Verdict::Same);
         for change in changed {

@@ -116,5 +116,5 @@ fn json_and_text_have_the_same_figures() {
         let (key, value) = line.split_once('=').expect("key=value");
         assert_eq!(json[key].to_string(), value);
     }
-    assert_eq!(json.as_object().expect("an object").len(), 18);
+    assert_eq!(json.as_object().expect("an object").len(), 19);
 }

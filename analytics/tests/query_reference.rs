@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
-use analytics::profile::SampleKind;
+use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{Filter, GroupBy, MetadataFilter, Query, QueryResult, SortKey, query};
 use analytics::units::PhysicalTile;
 use proptest::collection::vec;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use support::ModelProfile;
 use support::naive::{self, Figures, Placed};
-use support::strategy::profiles;
+use support::strategy::{large_profiles, profiles};
 
 fn filters() -> impl Strategy<Value = Filter> {
     let rarely = |p| option::weighted(0.2, p);
@@ -70,13 +70,15 @@ fn queries() -> impl Strategy<Value = Query> {
         GroupBy::Metadata("block".to_owned()),
     ]);
     let clock = select(ClockKind::ALL.to_vec());
-    (group_by, filters(), clock, select(SortKey::ALL), 0usize..4).prop_map(
-        |(group_by, filter, clock, sort_by, samples)| Query {
+    let limit = prop_oneof![Just(0usize), 1usize..5];
+    let shown = (limit, 0usize..4);
+    (group_by, filters(), clock, select(SortKey::ALL), shown).prop_map(
+        |(group_by, filter, clock, sort_by, (limit, samples))| Query {
             group_by,
             filter,
             clock,
             sort_by,
-            limit: 0,
+            limit,
             samples,
         },
     )
@@ -103,7 +105,15 @@ fn figures_of(it: &Measures) -> Figures {
 }
 
 fn check(profile: &ModelProfile, question: &Query) -> Result<(), TestCaseError> {
-    let result = query(&profile.report(), question).expect("a whole profile has an answer");
+    check_report(&profile.report(), profile, question)
+}
+
+fn check_report(
+    report: &ProfileReport,
+    profile: &ModelProfile,
+    question: &Query,
+) -> Result<(), TestCaseError> {
+    let result = query(report, question).expect("a whole profile has an answer");
     let matching = naive::matching(profile, question);
     prop_assert_eq!(result.span.get(), naive::span(profile, question.clock));
     prop_assert_eq!(result.tile_count, profile.tiles.len() as u64);
@@ -112,11 +122,18 @@ fn check(profile: &ModelProfile, question: &Query) -> Result<(), TestCaseError> 
         let name = naive::group_name(&question.group_by, sample);
         groups.entry(name).or_default().push(sample.clone());
     }
-    let expected: BTreeMap<_, _> = groups
-        .iter()
-        .map(|(name, samples)| (name.clone(), naive::figures(samples)))
+    let mut names = naive::ordered(profile, question);
+    if question.limit > 0 {
+        names.truncate(question.limit);
+    }
+    let expected: Vec<_> = names
+        .into_iter()
+        .map(|name| {
+            let figures = naive::figures(&groups[&name]);
+            (name, figures)
+        })
         .collect();
-    let found: BTreeMap<_, _> = result
+    let found: Vec<_> = result
         .groups
         .iter()
         .map(|it| (it.name.clone(), figures_of(&it.measures)))
@@ -128,8 +145,7 @@ fn check(profile: &ModelProfile, question: &Query) -> Result<(), TestCaseError> 
     } else {
         prop_assert_eq!(figures_of(&result.totals), naive::figures(&matching));
     }
-    check_samples(&result, matching, question)?;
-    check_order(&result)
+    check_samples(&result, matching, question)
 }
 
 fn check_samples(
@@ -153,20 +169,16 @@ fn check_samples(
     Ok(())
 }
 
-fn check_order(result: &QueryResult) -> Result<(), TestCaseError> {
-    for pair in result.groups.windows(2) {
-        let figures = [&pair[0], &pair[1]].map(|it| result.sort_by.figure(it));
-        match result.sort_by {
-            SortKey::Name => prop_assert!(pair[0].name < pair[1].name),
-            SortKey::FirstOffset => prop_assert!(figures[0] <= figures[1]),
-            _ => prop_assert!(
-                figures[1].is_none() || figures[0] >= figures[1],
-                "{figures:?} by {:?}",
-                result.sort_by
-            ),
-        }
-    }
-    Ok(())
+/// Runs `work` with so many threads, where the engine has any.
+#[cfg(feature = "native")]
+fn with_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().expect("a pool").install(work)
+}
+
+#[cfg(not(feature = "native"))]
+fn with_threads<T>(_threads: usize, work: impl FnOnce() -> T) -> T {
+    work()
 }
 
 proptest! {
@@ -174,5 +186,22 @@ proptest! {
     #[test]
     fn every_figure_equals_the_naive_one(profile in profiles(), question in queries()) {
         check(&profile, &question)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn figures_do_not_depend_on_chunks_blocks_and_threads(
+        profile in large_profiles(),
+        questions in vec(queries(), 6),
+    ) {
+        let report = profile.report();
+        let blocks: std::collections::BTreeSet<u32> =
+            report.chunks().iter().map(|it| it.tiles.start).collect();
+        prop_assert!(blocks.len() > 1 && report.chunks().len() > blocks.len());
+        for (at, question) in questions.iter().enumerate() {
+            with_threads(1 + at % 3, || check_report(&report, &profile, question))?;
+        }
     }
 }

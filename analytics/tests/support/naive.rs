@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use analytics::clock::ClockKind;
 use analytics::profile::{SampleKind, StepDescriptor};
-use analytics::query::{Filter, GroupBy, Query};
+use analytics::query::{Filter, GroupBy, Query, SortKey};
 
 use super::ModelProfile;
 
@@ -218,4 +218,86 @@ fn union(samples: &[Placed<'_>]) -> u64 {
         end = end.max(to);
     }
     covered
+}
+
+/// The figure of a sort key for a group of a profile of so many tiles; `None` where unknown.
+pub(crate) fn figure(key: SortKey, it: &Figures, profiled_tiles: usize) -> Option<f64> {
+    let float = |value: u64| value as f64;
+    let count = |value: usize| value as f64;
+    let over = |a: f64, b: f64| (b > 0.0).then(|| a / b);
+    let known = it.estimated_cycles > 0;
+    let useful = known.then(|| float(it.useful_256ths) / 256.0);
+    let physical = known.then(|| float(it.physical_256ths) / 256.0);
+    let (estimated, work) = (float(it.estimated_cycles), float(it.work_cycles));
+    match key {
+        SortKey::PhaseCycles => Some(float(it.phase_cycles)),
+        SortKey::WorkCycles => Some(work),
+        SortKey::TimelineCycles => Some(float(it.timeline_cycles)),
+        SortKey::MaximumCycles => Some(float(it.maximum)),
+        SortKey::MeanCycles => over(work, count(it.samples)),
+        SortKey::P50Cycles => Some(float(it.p50)),
+        SortKey::P95Cycles => Some(float(it.p95)),
+        SortKey::Samples => Some(count(it.samples)),
+        SortKey::Tiles => Some(count(it.tiles)),
+        SortKey::Phases => Some(count(it.phases)),
+        SortKey::AverageActiveTiles => over(work, float(it.phase_cycles)),
+        SortKey::UsefulCycles => useful,
+        SortKey::WastedCycles => Some(estimated - useful?),
+        SortKey::PhysicalWorkCycles => physical,
+        SortKey::EstimatedWorkCycles => Some(estimated),
+        SortKey::UsefulEfficiency => over(useful?, estimated),
+        SortKey::WorkCycleFraction => over(physical?, estimated),
+        SortKey::LaneOccupancy => over(useful?, physical?),
+        SortKey::DeviceUseful => over(useful?, float(it.timeline_cycles) * count(profiled_tiles)),
+        SortKey::Coverage => over(estimated, work),
+        SortKey::FirstOffset => Some(float(it.first)),
+        SortKey::LastOffset => Some(float(it.last)),
+        SortKey::Name => None,
+    }
+}
+
+/// Where a name stands among the names of an answer: by the numbers in names of tiles and phases
+/// and metadata values that are numbers, else by text.
+pub(crate) fn name_rank(group_by: &GroupBy, sample: &Placed<'_>) -> (u64, u64, String) {
+    let name = group_name(group_by, sample);
+    match group_by {
+        GroupBy::Tile => (sample.tile.into(), 0, name),
+        GroupBy::Phase => (sample.step.phase.into(), sample.step.epoch.into(), name),
+        GroupBy::Metadata(_) => match name.parse() {
+            Ok(number) => (0, number, name),
+            Err(_) => (1, 0, name),
+        },
+        GroupBy::Kernel | GroupBy::Operation | GroupBy::Kind => (0, 0, name),
+    }
+}
+
+/// The names of all groups in the order that a question asks for.
+pub(crate) fn ordered(profile: &ModelProfile, query: &Query) -> Vec<String> {
+    let mut groups: BTreeMap<(u64, u64, String), Vec<Placed<'_>>> = BTreeMap::new();
+    for sample in matching(profile, query) {
+        let rank = name_rank(&query.group_by, &sample);
+        groups.entry(rank).or_default().push(sample);
+    }
+    let mut rows: Vec<_> = groups
+        .into_iter()
+        .map(|(rank, samples)| {
+            let figures = figures(&samples);
+            let figure = figure(query.sort_by, &figures, profile.tiles.len());
+            let descending = match (query.sort_by, figure) {
+                (SortKey::Name | SortKey::FirstOffset, _) | (_, None) => f64::NEG_INFINITY,
+                (_, Some(figure)) => figure,
+            };
+            let first = if query.sort_by == SortKey::Name {
+                0
+            } else {
+                figures.first
+            };
+            (descending, first, rank)
+        })
+        .collect();
+    rows.sort_by(|a, b| {
+        b.0.total_cmp(&a.0)
+            .then_with(|| (a.1, &a.2).cmp(&(b.1, &b.2)))
+    });
+    rows.into_iter().map(|(_, _, (_, _, name))| name).collect()
 }

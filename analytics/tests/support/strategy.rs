@@ -23,7 +23,7 @@ fn kind() -> impl Strategy<Value = SampleKind> {
 
 fn metadata() -> impl Strategy<Value = Vec<(String, String)>> {
     let name = select(vec!["block", "shape", "active"]);
-    let value = select(vec!["1", "2", "false", ""]);
+    let value = select(vec!["1", "2", "10", "false", ""]);
     vec(
         (name, value).prop_map(|(name, value)| (name.to_owned(), value.to_owned())),
         0..4,
@@ -83,6 +83,68 @@ fn sample() -> impl Strategy<Value = (i64, u32, prop::sample::Index)> {
         1 => 0u32..3_000_000_000,
     ];
     (gap, duration, any::<prop::sample::Index>())
+}
+
+/// Numbers from a seed: large profiles are made of one, since a value for each sample would be slow
+/// to make and to shrink.
+struct Dice(u64);
+
+impl Dice {
+    /// A number below `below`, by SplitMix64.
+    fn roll(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) % below
+    }
+
+    fn tile(&mut self, physical: u32, base: u64, length: u64, steps: usize) -> ModelTile {
+        let mut at = base + self.roll(2_000);
+        let mut samples = Vec::new();
+        for _ in 0..length {
+            let gap = if self.roll(4) == 0 { self.roll(40) } else { 0 };
+            let duration = match self.roll(40) {
+                0 => 0,
+                1 => 60_000 + self.roll(10_000),
+                2 => self.roll(1_000_000),
+                _ => 1 + self.roll(40),
+            };
+            samples.push(ModelSample {
+                start: at + gap,
+                duration: u32::try_from(duration).expect("short"),
+                step: usize::try_from(self.roll(steps as u64)).expect("few"),
+            });
+            at += gap + duration;
+        }
+        ModelTile { physical, samples }
+    }
+}
+
+/// A profile of two to four blocks of tiles, in any order of the file. Some tiles have samples of
+/// several chunks, the first one always.
+pub(crate) fn large_profiles() -> impl Strategy<Value = ModelProfile> {
+    let base = prop_oneof![Just(0u64), Just(0xFFFF_FF00)];
+    let tiles = (66u32..200).prop_flat_map(|count| {
+        let ids: Vec<u32> = (0..count).map(|at| at * 3).collect();
+        Just(ids).prop_shuffle()
+    });
+    (base, vec(step(), 1..40), tiles, any::<u64>()).prop_map(|(base, steps, tiles, seed)| {
+        let mut dice = Dice(seed);
+        let tiles = tiles.into_iter().enumerate().map(|(at, physical)| {
+            let length = match dice.roll(16) {
+                _ if at == 0 => 1_100 + dice.roll(1_500),
+                0 => dice.roll(2_600),
+                1 => 0,
+                _ => dice.roll(30),
+            };
+            dice.tile(physical, base, length, steps.len())
+        });
+        ModelProfile {
+            clock_hz: 1_500_000_000,
+            tiles: tiles.collect(),
+            steps,
+        }
+    })
 }
 
 /// A profile of up to six tiles. First samples are within 2,000 cycles, samples of a tile ascend.

@@ -56,6 +56,15 @@ fn a_profile_is_analysed_compared_and_cut() {
     assert_eq!(tiles["tileCount"], 6);
 }
 
+const CHARTS: [&str; 6] = [
+    "kernel-work",
+    "durations",
+    "tiles",
+    "phases",
+    "roofline",
+    "cumulative",
+];
+
 #[test]
 fn a_profile_is_exported_drawn_and_reported() {
     let profiles = Profiles::new();
@@ -75,7 +84,7 @@ fn a_profile_is_exported_drawn_and_reported() {
         assert!(said.contains(" samples as "), "{said}");
         assert!(std::fs::metadata(&file).expect("it is there").len() > 100);
     }
-    for chart in ["kernel-work", "durations", "tiles", "phases"] {
+    for chart in CHARTS {
         let picture = path(&format!("{chart}.svg"));
         printed(&["profile-plot", profile, "--chart", chart, "-o", &picture]);
         let svg = std::fs::read_to_string(&picture).expect("it is there");
@@ -98,6 +107,100 @@ fn a_profile_is_exported_drawn_and_reported() {
     assert!(png.starts_with(b"\x89PNG"));
     let copy = std::fs::read(Path::new(&report).join("profile.ipuprofile")).expect("it is there");
     assert_eq!(copy, std::fs::read(profile).expect("it is there"));
+}
+
+#[test]
+fn what_is_missing_of_a_truncated_profile_is_said_wherever_it_goes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| {
+        let path = folder.path().join(name);
+        path.to_str().expect("a UTF-8 path").to_owned()
+    };
+    let (profile, part) = (path("p"), path("part"));
+    let synth = ["--samples", "30000", "--tiles", "200", "-o", &profile];
+    printed(&[&["profile-synth"][..], &synth].concat());
+    let bytes = std::fs::read(&profile).expect("it is there");
+    std::fs::write(&profile, &bytes[..bytes.len() / 3 * 2]).expect("it is cut");
+    let missing = "warning: the file is truncated: samples after byte ";
+    let output = path("output");
+    let svg = path("output.svg");
+    for words in [
+        &["profile-export", &profile, "--format", "csv", "-o", &output][..],
+        &["profile-plot", &profile, "-o", &svg],
+        &["profile-slice", &profile, "-o", &part],
+    ] {
+        let said = command(words);
+        assert_eq!(said.status, Status::Success, "{words:?}: {}", said.stderr);
+        assert!(
+            said.stderr.starts_with(missing),
+            "{words:?}: {}",
+            said.stderr
+        );
+    }
+    // Answers say it themselves; the part is whole, and says what it was cut from.
+    for (profile, warning) in [
+        (&profile, missing),
+        (&part, "warning: this is a part of a trunc"),
+    ] {
+        for name in [
+            "profile-query",
+            "profile-barriers",
+            "profile-critical-path",
+            "profile-inspect",
+        ] {
+            let said = printed(&[name, profile]);
+            assert!(said.contains(warning), "{name}: {said}");
+            let said = json(&[name, profile, "--json"]);
+            assert_eq!(
+                said["warnings"].as_array().map(Vec::len),
+                Some(1),
+                "{name}: {said}"
+            );
+        }
+    }
+    if site::is_built() {
+        let page = path("output.html");
+        for words in [
+            ["profile-render", &profile, "-o", &page],
+            ["report", &profile, "-o", &output],
+        ] {
+            std::fs::remove_file(&output).ok();
+            let said = command(&words);
+            assert_eq!(said.status, Status::Success, "{words:?}: {}", said.stderr);
+            assert!(
+                said.stderr.starts_with(missing),
+                "{words:?}: {}",
+                said.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_no_tile_waits_for_is_an_error_where_that_is_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("p");
+    let profile = path.to_str().expect("a UTF-8 path");
+    printed(&[
+        "profile-synth",
+        "--samples",
+        "200",
+        "--tiles",
+        "4",
+        "-o",
+        profile,
+    ]);
+    let barriers = ["profile-barriers", profile, "--kernel", "gemm"];
+    let said = printed(&barriers);
+    assert!(
+        said.contains("warning: no kernel is named `gemm`; near: `gemm"),
+        "{said}"
+    );
+    let refused = command(&[&barriers[..], &["--strict"]].concat());
+    assert_eq!(refused.status, Status::UserError, "{}", refused.stderr);
+    assert!(refused.stderr.contains("near: `gemm"), "{}", refused.stderr);
+    assert_eq!(refused.stdout, "");
+    printed(&["profile-barriers", profile, "--strict"]);
 }
 
 #[test]
