@@ -2,7 +2,7 @@
 """Exports as others read them: every format through a parser or a schema that is not ours, compared with profile-query.
 
     cargo build --release
-    python3 -m pip install duckdb polars pyarrow perfetto jsonschema
+    python3 -m pip install duckdb 'polars>=2' pyarrow perfetto jsonschema
     npm pack speedscope && tar xzf speedscope-*.tgz      # for package/dist/release/file-format-schema.json
     python3 e2e/checks/exports.py PROFILE --speedscope-schema package/dist/release/file-format-schema.json
 
@@ -63,14 +63,15 @@ def parquet(path, profile):
 
 
 def metadata(path, profile):
-    """The pairs of all samples, by DuckDB's maps and by polars' lists of pairs."""
+    """The pairs of all samples, by DuckDB's and by polars' maps."""
     import duckdb
     import polars
 
     sql = f"SELECT unnest(map_entries(metadata)) AS pair FROM '{path}'"
     sql = f"SELECT pair.key, pair.value, count(*) FROM ({sql}) GROUP BY ALL"
     by_duckdb = {(name, value): count for name, value, count in duckdb.sql(sql).fetchall()}
-    frame = polars.scan_parquet(path).select("metadata").explode("metadata").drop_nulls().unnest("metadata")
+    frame = polars.scan_parquet(path).select(polars.col("metadata").map.entries())
+    frame = frame.explode("metadata").drop_nulls().unnest("metadata")
     frame = frame.group_by("key", "value").agg(polars.len()).collect()
     assert {(name, value): count for name, value, count in frame.iter_rows()} == by_duckdb
     assert by_duckdb, "no metadata"

@@ -9,7 +9,7 @@ use super::ExportError;
 use super::select::Selected;
 use crate::units::Work;
 
-const HEADER: [&str; 14] = [
+const HEADER: [&str; 13] = [
     "tile",
     "start",
     "cycles",
@@ -22,7 +22,6 @@ const HEADER: [&str; 14] = [
     "usefulCycles",
     "physicalWorkCycles",
     "workEstimateBasis",
-    "step",
     "metadata",
 ];
 
@@ -62,7 +61,6 @@ pub(super) fn write(
                 &work(estimate.map(|it| it.useful)),
                 &work(estimate.map(|it| it.physical)),
                 estimate.map_or("", |it| report.string(it.basis)),
-                &slice.step.to_string(),
                 &object(selected.metadata(step)),
             ])?;
         }

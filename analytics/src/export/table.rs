@@ -107,7 +107,6 @@ fn schema(selected: &Selected<'_>) -> Schema {
         Field::new("usefulCycles", DataType::Float64, true),
         Field::new("physicalWorkCycles", DataType::Float64, true),
         Field::new("workEstimateBasis", text(), true),
-        Field::new("step", DataType::UInt32, false),
         Field::new("metadata", pairs().finish().data_type().clone(), false),
     ])
     .with_metadata(
@@ -141,7 +140,6 @@ struct Columns {
     useful: Float64Builder,
     physical: Float64Builder,
     basis: UInt32Builder,
-    step: UInt32Builder,
     metadata: Pairs,
     rows: usize,
 }
@@ -161,7 +159,6 @@ impl Default for Columns {
             useful: Float64Builder::new(),
             physical: Float64Builder::new(),
             basis: UInt32Builder::new(),
-            step: UInt32Builder::new(),
             metadata: pairs(),
             rows: 0,
         }
@@ -193,7 +190,6 @@ impl Columns {
             .append_option(estimate.map(|it| it.physical.as_cycles()));
         self.basis
             .append_option(estimate.map(|it| names.basis_keys[&it.basis]));
-        self.step.append_value(slice.step);
         for (name, value) in selected.metadata(step) {
             self.metadata.keys().append_value(name);
             self.metadata.values().append_value(value);
@@ -222,7 +218,6 @@ impl Columns {
             Arc::new(self.useful.finish()),
             Arc::new(self.physical.finish()),
             coded(self.basis.finish(), &names.bases)?,
-            Arc::new(self.step.finish()),
             Arc::new(self.metadata.finish()),
         ];
         Ok(RecordBatch::try_new(Arc::clone(schema), columns)?)
