@@ -1,5 +1,5 @@
-//! Badges of what to know before trusting the figures: each shows where it is true and nowhere else,
-//! and opens to a sentence by mouse and by keyboard.
+//! Badges of what to know before trusting the figures: each shows where it is true and nowhere
+//! else, and opens to a sentence by mouse and by keyboard.
 
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,10 @@ async fn cropped_is_said_of_the_clock_that_crops() {
     ]);
     let stack = Stack::start().await;
     let mut viewer = opened(&stack, &path).await;
-    let without = names(&viewer).await.into_iter().filter(|it| it != "cropped");
+    let without = names(&viewer)
+        .await
+        .into_iter()
+        .filter(|it| it != "cropped");
     let without: Vec<String> = without.collect();
     let said = viewer.text("badge-cropped").await;
     assert!(said.starts_with("cropped by "), "{said}");

@@ -15,7 +15,7 @@ use super::stage::{follow_size, keep_painted};
 use super::viewport::{Viewport, rounded, to_float};
 use super::words::kinds_in_words;
 use crate::browser;
-use crate::engine::protocol::{Request, StripAsked};
+use crate::engine::protocol::{Request, StripAnswer, StripAsked};
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::view::Span;
@@ -64,18 +64,6 @@ pub(crate) fn Strip() -> impl IntoView {
         })
     };
     keep_painted(canvas, size, scene, || {});
-    let said = move || {
-        let whole = app.strip.with(|it| {
-            let strip = it.as_ref()?;
-            let run = Span {
-                from: 0,
-                to: strip.run,
-            };
-            kinds_in_words(strip, run)
-        });
-        let whole = whole.map(|it| format!(": {it}")).unwrap_or_default();
-        format!("What tiles did over the whole run{whole}")
-    };
     let held = StoredValue::new(false);
     let move_to = move |event: &PointerEvent| {
         if let Some(viewport) = derived.viewport.get_untracked() {
@@ -94,7 +82,7 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip" node_ref=host role="img" data-testid="strip"
-            aria-label=said
+            aria-label=move || app.strip.with(|it| in_words(it.as_deref()))
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }
@@ -103,6 +91,19 @@ pub(crate) fn Strip() -> impl IntoView {
             <canvas node_ref=canvas></canvas>
         </div>
     }
+}
+
+/// The strip in words.
+fn in_words(strip: Option<&StripAnswer>) -> String {
+    let whole = strip.and_then(|it| {
+        let run = Span {
+            from: 0,
+            to: it.run,
+        };
+        kinds_in_words(it, run)
+    });
+    let whole = whole.map(|it| format!(": {it}")).unwrap_or_default();
+    format!("What tiles did over the whole run{whole}")
 }
 
 /// The viewport with the cycle at `x` of the strip in its middle.
