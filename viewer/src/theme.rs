@@ -3,7 +3,8 @@
 //! Kinds and the twelve kernel hues were searched for together, so that each pair of them, and each
 //! of them beside the backgrounds, stays apart for people who lack any one kind of cone: the tests
 //! simulate their sight and hold the distance that was reached. From the thirteenth kernel on hues
-//! come again, lighter and darker; those are told apart by their names only. Idle is the background.
+//! come again, lighter and darker; those are told apart by their names only. Idle is the
+//! background.
 
 use std::collections::BTreeMap;
 

@@ -17,6 +17,7 @@ mod publish;
 mod readable;
 mod receive;
 mod sweep;
+mod timed;
 mod usage;
 mod writer;
 
@@ -45,6 +46,7 @@ use parking_lot::Mutex;
 use backend::Backend;
 use catalog::Catalog;
 use readable::Readable;
+use timed::Timed;
 use usage::Usage;
 
 /// Ranges up to this length are read in one call and answered from memory.
@@ -62,6 +64,7 @@ pub struct Store {
     usage: Arc<Usage>,
     /// When [`Store::is_ready`] last wrote to it.
     written: Arc<Mutex<Option<Instant>>>,
+    timed: Timed,
 }
 
 /// Part of a blob as a stream.
@@ -99,14 +102,18 @@ impl Store {
     /// The same store with other limits for uploads.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
+        self.timed.set(limits.call);
         Self {
             intake: Arc::new(receive::Intake::new(limits)),
             ..self
         }
     }
 
-    fn with(backend: Backend, limits: Limits) -> Self {
+    fn with(mut backend: Backend, limits: Limits) -> Self {
+        let timed = Timed::new(backend.objects, limits.call);
+        backend.objects = Arc::new(timed.clone());
         Self {
+            timed,
             catalog: Arc::new(Catalog::new(&backend)),
             readable: Arc::default(),
             intake: Arc::new(receive::Intake::new(limits)),

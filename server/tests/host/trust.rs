@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
@@ -10,7 +11,7 @@ use bytes::Bytes;
 use futures::StreamExt as _;
 use serde_json::json;
 use server::http::{WritePolicy, WriteToken};
-use server::store::Store;
+use server::store::{Limits, Store};
 use server::{Config, HostPolicy};
 
 use crate::support::{Host, profile, profile_of, sha};
@@ -150,8 +151,14 @@ async fn a_blob_that_is_gone_is_not_there_whatever_is_remembered_of_it() {
 #[tokio::test]
 async fn a_store_that_hangs_holds_up_no_answer_for_ever() {
     let store = Shared::default();
-    let mut config = Config::loopback(Store::over(Arc::new(store.clone())));
-    config.connections.answer = std::time::Duration::from_millis(300);
+    let limits = Limits {
+        call: Duration::from_millis(400),
+        slots: 1,
+        ..Limits::default()
+    };
+    let objects = Store::over(Arc::new(store.clone())).with_limits(limits);
+    let mut config = Config::loopback(objects);
+    config.connections.answer = Duration::from_millis(300);
     let host = Host::of(config);
     let bytes = profile(3);
     let made = host.put(&sha(&bytes), bytes).await;
@@ -168,7 +175,17 @@ async fn a_store_that_hangs_holds_up_no_answer_for_ever() {
         );
         host.get("/health", &[]).await.expect(StatusCode::OK);
     }
+    // Uploads give up the one slot that there is.
+    let other = profile(4);
+    for query in ["", "?title=t"] {
+        let path = format!("{}{query}", sha(&other));
+        let answer = host.put(&path, other.clone()).await;
+        let answer = answer.expect(StatusCode::SERVICE_UNAVAILABLE);
+        assert_ne!(answer.header("retry-after"), "");
+    }
     store.0.hangs.store(false, Ordering::Relaxed);
+    let answer = host.put(&sha(&other), other).await;
+    answer.expect(StatusCode::CREATED);
     for path in [path.as_str(), "/ready"] {
         host.get(path, &[]).await.expect(StatusCode::OK);
     }

@@ -22,7 +22,7 @@ use tokio::sync::Notify;
 pub(crate) struct Watched {
     pub(crate) inner: InMemory,
     calls: Mutex<Vec<String>>,
-    /// Whether reads hang for ever.
+    /// Whether all but deletions hang for ever.
     pub(crate) hangs: AtomicBool,
     /// Whether deletions of blobs wait.
     pub(crate) holds: AtomicBool,
@@ -73,6 +73,7 @@ impl ObjectStore for Shared {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
+        self.0.hang().await;
         self.0.note(format!("put {location}"));
         self.0.inner.put_opts(location, payload, options).await
     }
@@ -82,6 +83,7 @@ impl ObjectStore for Shared {
         location: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
+        self.0.hang().await;
         self.0.note(format!("put parts {location}"));
         self.0.inner.put_multipart_opts(location, options).await
     }

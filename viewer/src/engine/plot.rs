@@ -240,7 +240,8 @@ mod tests {
         };
         assert_eq!(
             histogram_in_words(&found),
-            "1\u{202f}205 samples; most of one length, 1\u{202f}200, take 16 cycles or a little more"
+            "1\u{202f}205 samples; most of one length, 1\u{202f}200, take 16 cycles or a little \
+             more"
         );
         assert_eq!(
             histogram_in_words(&query::Histogram::default()),

@@ -105,13 +105,7 @@ fn Cells() -> impl IntoView {
         };
         levels.into_iter().flatten().map(entry).collect::<Vec<_>>()
     };
-    let label = move || {
-        let main = answer.with(|it| main_figures(it.as_ref()?));
-        format!(
-            "Bytes between tiles: rows send, columns receive{}",
-            main.unwrap_or_default()
-        )
-    };
+    let label = move || answer.with(|it| in_words(it.as_deref()));
     let answered = move || answer.with(|it| it.as_ref().and_then(|it| it.asked));
     let question = Signal::derive(move || answered().map(Request::MatrixJson));
     let command = command_of_package(answered, command::matrix);
@@ -129,15 +123,22 @@ fn Cells() -> impl IntoView {
     }
 }
 
-fn main_figures(answer: &MatrixAnswer) -> Option<String> {
-    let (at, count) = matrix::fullest(answer)?;
-    let all = u64::from(answer.cells) * u64::from(answer.cells);
-    Some(format!(
-        "; most goes {}; {} of {} cells have a byte",
-        cell_in_words(answer, at),
-        text::count(u64::from(count)),
-        text::count(all)
-    ))
+/// The matrix with its main figures.
+fn in_words(answer: Option<&MatrixAnswer>) -> String {
+    let main = answer.and_then(|it| {
+        let (at, count) = matrix::fullest(it)?;
+        let all = u64::from(it.cells) * u64::from(it.cells);
+        Some(format!(
+            "; most goes {}; {} of {} cells have a byte",
+            cell_in_words(it, at),
+            text::count(u64::from(count)),
+            text::count(all)
+        ))
+    });
+    format!(
+        "Bytes between tiles: rows send, columns receive{}",
+        main.unwrap_or_default()
+    )
 }
 
 fn cell_in_words(answer: &MatrixAnswer, (row, column): (u32, u32)) -> String {

@@ -15,8 +15,8 @@ use super::stage::{follow_size, keep_painted};
 use super::viewport::{Viewport, rounded, to_float};
 use super::words::kinds_in_words;
 use crate::browser;
-use crate::engine::protocol::{Request, StripAsked};
-use crate::state::actions::{App, use_app};
+use crate::engine::protocol::{Request, StripAnswer, StripAsked};
+use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::view::Span;
 
@@ -82,7 +82,7 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip" node_ref=host role="img" data-testid="strip"
-            aria-label=move || in_words(app)
+            aria-label=move || app.strip.with(|it| in_words(it.as_deref()))
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }
@@ -93,18 +93,17 @@ pub(crate) fn Strip() -> impl IntoView {
     }
 }
 
-/// What the strip shows, in words.
-fn in_words(app: App) -> String {
-    let kinds = app.strip.with(|it| {
-        let strip = it.as_ref()?;
+/// The strip in words.
+fn in_words(strip: Option<&StripAnswer>) -> String {
+    let whole = strip.and_then(|it| {
         let run = Span {
             from: 0,
-            to: strip.run,
+            to: it.run,
         };
-        kinds_in_words(strip, run)
+        kinds_in_words(it, run)
     });
-    let kinds = kinds.map(|it| format!(": {it}")).unwrap_or_default();
-    format!("What tiles did over the whole run{kinds}")
+    let whole = whole.map(|it| format!(": {it}")).unwrap_or_default();
+    format!("What tiles did over the whole run{whole}")
 }
 
 /// The viewport with the cycle at `x` of the strip in its middle.

@@ -44,6 +44,8 @@ pub struct Limits {
     pub window: Duration,
     /// Bytes that must arrive in each `window`, unless the upload ends.
     pub window_bytes: u64,
+    /// How long one call of the store may take: a part, the end of a write, a page of a list.
+    pub call: Duration,
 }
 
 impl Default for Limits {
@@ -55,6 +57,7 @@ impl Default for Limits {
             slots: 8,
             window: Duration::from_secs(20),
             window_bytes: 256 << 10,
+            call: Duration::from_secs(300),
         }
     }
 }
