@@ -176,8 +176,8 @@ impl<'s> RowCells<'s> {
         self.entries = summed;
     }
 
-    /// Ends the row: writes its cells and starts the next one. A call of its own: browsers optimise a
-    /// function when it is entered again, not while it runs.
+    /// Ends the row: writes its cells and starts the next one. A call of its own: browsers optimise
+    /// a function when it is entered again, not while it runs.
     #[inline(never)]
     pub(super) fn finish(&mut self, cells: &mut [Cell]) {
         cells.fill(Cell::NOTHING);

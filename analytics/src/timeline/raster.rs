@@ -288,8 +288,8 @@ impl Area {
     }
 }
 
-/// Adds a tile to its row. A call of its own: browsers optimise a function when it is entered again,
-/// not while it runs.
+/// Adds a tile to its row. A call of its own: browsers optimise a function when it is entered
+/// again, not while it runs.
 #[inline(never)]
 fn add_tile(cells: &mut RowCells<'_>, frame: Frame, tile: &TileEntry, samples: &TileSamples) {
     cells.add_tile(samples.iter().filter_map(|(start, duration, step)| {

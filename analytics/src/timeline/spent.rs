@@ -1,8 +1,9 @@
 //! What a part of tiles × time spent its cycles on: sums over the part of each sample inside.
 //!
 //! Time counts as far as it lies inside. Work counts of samples that lie inside whole: of one that
-//! an edge or the crop cuts nobody knows which part of its work was left. A part one cycle long is an
-//! instant: there, work counts of the samples that hold it, so that they tell how efficient they are.
+//! an edge or the crop cuts nobody knows which part of its work was left. A part one cycle long is
+//! an instant: there, work counts of the samples that hold it, so that they tell how efficient they
+//! are.
 
 use std::ops::Range;
 

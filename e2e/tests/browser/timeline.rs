@@ -196,12 +196,11 @@ async fn the_picture_is_told_in_words_with_what_the_cycles_were_spent_on() {
     viewer.press("show-in-view").await;
     viewer.wait(&format!("{SAID}.includes(' In view: ')")).await;
     let said: String = viewer.eval(SAID).await;
-    let shown: Vec<String> = viewer
-        .eval(
-            "[...document.querySelectorAll('[data-testid=in-view-row]')].slice(0, 3) \
-             .map((it) => `${it.dataset.name} ${it.children[2].innerText}`)",
-        )
-        .await;
+    let rows = viewer.list("in-view-table").await;
+    let shown = rows.iter().take(3);
+    let shown: Vec<String> = shown
+        .map(|row| format!("{} {}", row["name"].text, row["share"].text))
+        .collect();
     assert_eq!(shown.len(), 3, "{shown:?}");
     for figure in shown {
         assert!(said.contains(&figure), "{figure} in {said}");

@@ -27,8 +27,8 @@ pub struct MemoryArgs {
 /// Arguments of `package-traffic`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Bytes that the declared deliveries land on tiles over the whole run, Repeats counted as often as they
-run. With fewer cells than tiles, neighbours in the order of physical ids share one.
+Bytes that the declared deliveries land on tiles over the whole run, Repeats counted as often as
+they run. With fewer cells than tiles, neighbours in the order of physical ids share one.
 
 Examples:
   ipu-stack package-traffic gemm.ipuexe

@@ -7,12 +7,12 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package};
-use super::legend::Swatches;
+use super::legend::{Entry, Swatches};
 use crate::engine::command;
 use crate::engine::memory::{MatrixAnswer, MatrixAsked};
 use crate::engine::protocol::Request;
 use crate::pictures::matrix;
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 use crate::timeline::canvas::device;
 use crate::timeline::component::next_id;
 use crate::timeline::layout::Size;
@@ -97,14 +97,6 @@ fn Cells() -> impl IntoView {
                 .to_owned()
         })
     };
-    let scale_of_matrix = move || {
-        let palette = app.theme.get().palette();
-        let levels = answer.with(|it| it.as_ref().map(|it| matrix::levels(it, palette)));
-        let entry = |(colour, bytes): (Colour, u64)| {
-            (colour.css(), format!("{} bytes", text::count(bytes)))
-        };
-        levels.into_iter().flatten().map(entry).collect::<Vec<_>>()
-    };
     let label = move || answer.with(|it| in_words(it.as_deref()));
     let answered = move || answer.with(|it| it.as_ref().and_then(|it| it.asked));
     let question = Signal::derive(move || answered().map(Request::MatrixJson));
@@ -119,8 +111,20 @@ fn Cells() -> impl IntoView {
             <output class="range" data-testid="matrix-said">{said}</output>
             <CopyAnswer id="matrix" asked=question command/>
         </div>
-        <Swatches id="matrix-scale" label="Colours of the matrix" entries=scale_of_matrix/>
+        <Swatches id="matrix-scale" label="Colours of the matrix" entries=move || scale(app)/>
     }
+}
+
+/// Colours of the matrix and the bytes that they stand for.
+fn scale(app: App) -> Vec<Entry> {
+    let palette = app.theme.get().palette();
+    let levels = app
+        .panels
+        .matrix
+        .with(|it| it.as_ref().map(|it| matrix::levels(it, palette)));
+    let entry =
+        |(colour, bytes): (Colour, u64)| (colour.css(), format!("{} bytes", text::count(bytes)));
+    levels.into_iter().flatten().map(entry).collect()
 }
 
 /// The matrix with its main figures.
