@@ -57,6 +57,12 @@ async fn a_simulated_run_says_so_and_its_badges_open_by_mouse_and_by_keyboard() 
     viewer.press("zoom-in").await;
     let read: String = viewer.eval(READ).await;
     assert_eq!(read, "meaning-simulated");
+    let _focused: bool = viewer
+        .eval(
+            "(() => { document.querySelector('[data-testid=badge-simulated]').focus(); \
+             return true; })()",
+        )
+        .await;
     viewer.press_tab().await;
     viewer
         .wait("document.activeElement.dataset.testid === 'badge-target'")

@@ -117,7 +117,7 @@ pub(super) fn CopyAnswer(
         <CopyCommand id command/>
         <CopyButton id=format!("{id}-answer") label="Copy answer as JSON"
             title="Copy the whole answer as JSON" text=Callback::new(json)
-            of=Signal::derive(move || asked.track())
+            of=Signal::derive(move || asked.with(|_| ()))
             disabled=Signal::derive(move || asked.with(Option::is_none))/>
     }
 }
@@ -131,7 +131,7 @@ pub(super) fn CopyCommand(
     command: Memo<Option<String>>,
 ) -> impl IntoView {
     let text = move |()| command.get_untracked().map(Text::Here);
-    let of = Signal::derive(move || command.track());
+    let of = Signal::derive(move || command.with(|_| ()));
     view! {
         <Show when=move || command.with(Option::is_some)>
             <CopyButton id=format!("{id}-command") label="Copy as command"

@@ -16,7 +16,8 @@ pub(super) fn CopyButton(
     title: &'static str,
     /// The text; `None` where there is none yet.
     text: Callback<(), Option<Text>>,
-    /// Reads whatever the text depends on.
+    /// Reads whatever the text depends on: a memo that is tracked only has no value yet, and would
+    /// change when its text is first asked for.
     of: Signal<()>,
     /// Look of the button.
     #[prop(default = "quiet")]

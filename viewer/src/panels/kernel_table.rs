@@ -93,7 +93,7 @@ fn TableControls() -> impl IntoView {
         let request = Request::Json(words.get_untracked()?);
         Some(Text::Promised(app.ask_json(request)))
     };
-    let of = Signal::derive(move || command.track());
+    let of = Signal::derive(move || command.with(|_| ()));
     view! {
         <div class="controls">
             <h2>"Where the cycles went"</h2>

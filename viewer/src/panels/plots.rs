@@ -134,7 +134,7 @@ fn Keep() -> impl IntoView {
             browser::save(&name("json"), "application/json", &it.json);
         }
     };
-    let of = Signal::derive(move || answer.track());
+    let of = Signal::derive(move || answer.with(|_| ()));
     let copied = Callback::new(move |()| {
         answer.with_untracked(|it| it.as_ref().map(|it| Text::Here(it.json.clone())))
     });
