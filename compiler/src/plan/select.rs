@@ -42,6 +42,8 @@ struct Setting<'a> {
     options: &'a Options,
     /// Bytes of every tile that stay free.
     reserve: u64,
+    /// Bytes of every tile that picks may use together.
+    room: u64,
     /// Plans of single operations that were priced or found not to fit.
     tried: &'a Cell<u64>,
 }
@@ -83,9 +85,6 @@ impl Branch {
     /// Whether what a later operation needs on the tiles from the start leaves the earlier ones
     /// room, and in a repeated block theirs the later one.
     fn leaves_room(&self, later: &Pick, at: &Setting<'_>) -> bool {
-        let arena = Arena::with_rows(0);
-        let bytes = |range: &Range<u32>| u64::from(range.end - range.start);
-        let capacity = (bytes(&arena.standard) + bytes(&arena.interleaved)) / 16 * 15;
         let position = later.plan.operation();
         let body = at.graph.repeat().map_or(0..0, |it| it.operations.clone());
         let kept = |operations: Range<usize>| -> u64 {
@@ -94,18 +93,18 @@ impl Branch {
         };
         if body.contains(&position) {
             let before = kept(body.start..self.picks.len());
-            if later.bytes + before + at.reserve > capacity {
+            if later.bytes + before > at.room {
                 return false;
             }
         }
-        let mut early = later.early_bytes + at.reserve;
+        let mut early = later.early_bytes;
         self.picks.iter().enumerate().rev().all(|(index, pick)| {
             let before = if body.contains(&index) {
                 kept(body.start..index)
             } else {
                 0
             };
-            let fits = pick.bytes + early + before <= capacity;
+            let fits = pick.bytes + early + before <= at.room;
             early += pick.early_bytes;
             fits
         })
@@ -138,10 +137,7 @@ pub(crate) fn plans_counted(
     step: &dyn Fn(),
 ) -> Result<Vec<Plan>, PlanError> {
     constraint::check(&options.plan_constraints, graph)?;
-    let arena = Arena::with_rows(0);
-    let all = arena.interleaved.end - arena.standard.start;
-    let budget = options.limits.tile_bytes.unwrap_or(u64::MAX);
-    let reserve = reserve + u64::from(all).saturating_sub(budget);
+    let reserve = reserve + over_budget(options);
     let mut result = attempt(graph, options, reserve, step);
     for more in 1..ATTEMPTS {
         if result.is_ok() {
@@ -150,6 +146,26 @@ pub(crate) fn plans_counted(
         result = attempt(graph, options, reserve + more * RESERVE_STEP, step).or(result);
     }
     result
+}
+
+/// Bytes of a tile that buffers may use.
+fn tile_bytes() -> u64 {
+    let arena = Arena::with_rows(0);
+    u64::from(arena.interleaved.end - arena.standard.start)
+}
+
+/// Bytes of a tile beyond what the caller allows.
+fn over_budget(options: &Options) -> u64 {
+    let budget = options.limits.tile_bytes.unwrap_or(u64::MAX);
+    tile_bytes().saturating_sub(budget)
+}
+
+/// Bytes of a tile that picks may use together: all but a sixteenth, which fragments, or what the
+/// caller allows.
+fn room(options: &Options, reserve: u64) -> u64 {
+    let (all, over) = (tile_bytes(), over_budget(options));
+    let most = (all / 16 * 15).min(all - over);
+    most.saturating_sub(reserve - over)
 }
 
 fn attempt(
@@ -162,6 +178,7 @@ fn attempt(
         graph,
         options,
         reserve,
+        room: room(options, reserve),
         tried: &Cell::new(0),
     };
     let mut explanation = String::new();
