@@ -93,7 +93,8 @@ fn TableControls() -> impl IntoView {
         let request = Request::Json(words.get_untracked()?);
         Some(Text::Promised(app.ask_json(request)))
     };
-    let of = Signal::derive(move || command.track());
+    // Read, not only tracked: a memo that nobody has read yet changes when it is pressed for.
+    let of = Signal::derive(move || command.with(|_| ()));
     view! {
         <div class="controls">
             <h2>"Where the cycles went"</h2>
