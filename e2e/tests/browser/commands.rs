@@ -156,6 +156,8 @@ async fn only_what_is_on_the_clipboard_was_copied() {
     let stack = Stack::start().await;
     let mut viewer = Viewer::landing(&stack.url("/")).await;
     viewer.open_by_drop(&demo().profile).await;
+    // The link names the file once its hash is known.
+    viewer.wait("location.hash.includes('sha=')").await;
     // Pages without TLS have no clipboard, but a selection can be copied.
     with_clipboard(&viewer, "undefined").await;
     let _: bool = viewer
