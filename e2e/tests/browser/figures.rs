@@ -99,12 +99,16 @@ async fn hovering_names_the_sample_and_does_not_repaint_the_timeline() {
     let (base, overlay) = (viewer.drawn_on(BASE).await, viewer.drawn_on(OVERLAY).await);
     assert!(base.calls > 0, "what is drawn is counted");
     let (x, y, width, height) = viewer.canvas().await;
-    for part in [0.2, 0.35, 0.5, 0.65, 0.8] {
+    for part in [0.2, 0.35, 0.65, 0.8, 0.5] {
+        let before = viewer.drawn_on(OVERLAY).await.calls;
         viewer.hover(x + width * part, y + height * 0.5).await;
         viewer
-            .wait("document.querySelector('[data-testid=tooltip]')")
+            .wait(&format!("window.drawnOn('{OVERLAY}').calls > {before}"))
             .await;
     }
+    viewer
+        .wait("document.querySelector('[data-testid=tooltip]')")
+        .await;
     let tooltip = viewer.text("tooltip").await;
     assert!(tooltip.to_lowercase().contains("tile"), "{tooltip}");
     let frames: u32 = viewer.eval(two_frames).await;

@@ -74,15 +74,14 @@ impl Sources<'_> {
 
     /// Where tiles wait for each other; found on first use, `None` until all samples are here.
     pub(crate) fn waits(&self) -> Result<Option<Rc<BarrierReport>>, Failure> {
-        if self.waits.get().is_none() {
-            if !self.report.pages_missing().is_empty() {
-                return Ok(None);
-            }
-            let found = Rc::new(barriers(self.report)?);
-            // Nobody has set it meanwhile.
-            let _ = self.waits.set(found);
+        if let Some(found) = self.waits.get() {
+            return Ok(Some(Rc::clone(found)));
         }
-        Ok(self.waits.get().cloned())
+        if !self.report.pages_missing().is_empty() {
+            return Ok(None);
+        }
+        let found = Rc::new(barriers(self.report)?);
+        Ok(Some(Rc::clone(self.waits.get_or_init(|| found))))
     }
 
     /// The profile to compare with.

@@ -88,7 +88,7 @@ mod tests {
         expect![[r#"
             clear
             fill 244.0,46.0 1.0x100.0 #6cb6ff96
-            fill 179.0,0.0 130.0x16.0 #6cb6ffff
+            fill 183.0,0.0 122.0x16.0 #6cb6ffff
             text 244.0,8.0 Middle #1b2128ff "1 500 · 1.500 µs"
         "#]]
         .assert_eq(&drawn(1_500, 1_000_000_000));

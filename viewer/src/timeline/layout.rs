@@ -613,7 +613,7 @@ mod tests {
                 clear
                 fill 244.0,46.0 1.0x100.0 #6cb6ff96
                 fill 44.0,84.0 400.0x1.0 #6cb6ff96
-                fill 186.0,0.0 116.0x16.0 #6cb6ffff
+                fill 190.0,0.0 108.0x16.0 #6cb6ffff
                 text 244.0,8.0 Middle #1b2128ff "500 · 0.500 µs"
             "#]],
         );
