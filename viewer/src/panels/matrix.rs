@@ -41,6 +41,17 @@ pub(super) fn Matrix() -> impl IntoView {
     }
 }
 
+/// The matrix of the open package, as fine as there is room for.
+fn asked(app: App, size: Size) -> Option<MatrixAsked> {
+    let package = app.panels.package.with(|it| it.ready().map(|it| it.0))?;
+    let Size { width, height } = size;
+    let side = device(width.min(height), crate::browser::pixel_ratio());
+    (width > 0.0).then_some(MatrixAsked {
+        package,
+        cells: side.min(CELLS_MAX),
+    })
+}
+
 #[component]
 fn Cells() -> impl IntoView {
     let app = use_app();
@@ -49,15 +60,7 @@ fn Cells() -> impl IntoView {
     let pointed = RwSignal::new(None::<(u32, u32)>);
     let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
     follow_size(host, size);
-    let asked = Memo::new(move |_| {
-        let package = app.panels.package.with(|it| it.ready().map(|it| it.0))?;
-        let Size { width, height } = size.get();
-        let side = device(width.min(height), crate::browser::pixel_ratio());
-        (width > 0.0).then_some(MatrixAsked {
-            package,
-            cells: side.min(CELLS_MAX),
-        })
-    });
+    let asked = Memo::new(move |_| asked(app, size.get()));
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
             app.ask(Request::Matrix(asked));
