@@ -194,7 +194,14 @@ mod tests {
         let bitmap = Arc::new(bitmap(&matrix(), light, 3));
         let mut surface = RecordingSurface::default();
         paint(&scene(size, &matrix(), &bitmap, light), &mut surface);
-        expect![[r#""#]].assert_eq(&surface.log);
+        expect![[r#"
+            clear
+            image 3 2x2 over 44.0,18.0 100.0x100.0 clip 44.0,18.0 100.0x100.0
+            text 38.0,24.0 End #5c6873ff "0"
+            text 44.0,10.0 Start #5c6873ff "0"
+            text 38.0,74.0 End #5c6873ff "4"
+            text 94.0,10.0 Start #5c6873ff "4"
+        "#]].assert_eq(&surface.log);
     }
 
     #[test]

@@ -206,7 +206,9 @@ mod tests {
             image 9 64x3 over 44.0,16.0 64.0x30.0 clip 44.0,16.0 64.0x30.0
             text 37.0,21.0 End #5c6873ff "0"
             fill 44.0,16.0 64.0x10.0 #ffffffaa
-            fill 44.0,36.0 64.0x10.0 #ffffffaa"#]]
+            fill 44.0,36.0 64.0x10.0 #ffffffaa
+            fill 44.0,26.0 6.0x10.0 #ffffffaa
+            fill 84.0,26.0 24.0x10.0 #ffffffaa"#]]
         .assert_eq(&log);
     }
 }
