@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_first_row_the_name_is_above() {
+    fn on_the_first_row_the_name_is_below() {
         check(
             0,
             (0, 100),
