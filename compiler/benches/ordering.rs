@@ -2,9 +2,9 @@
 //! and binary or min-max heap for messages that are ready to be placed.
 //!
 //! The sorts are the compiler's. The ready queue is a model written here: list scheduling with a
-//! lazily refreshed heap, as earlier schedulers for this machine did it. The compiler ranks messages
-//! beforehand and has a heap of fixed ranks only where program order holds some back; what the
-//! model takes is why.
+//! lazily refreshed heap, as earlier schedulers for this machine did it. The compiler ranks
+//! messages beforehand and has a heap of fixed ranks only where program order holds some back; what
+//! the model takes is why.
 //!
 //! Spans and messages are those of the largest exchange of the SigLIP attention block with the
 //! published projections: what receivers get, in the order of the senders, and messages as listed.
