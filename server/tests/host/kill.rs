@@ -175,10 +175,13 @@ fn leftovers(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)
-            .expect("it can be read")
-            .flatten()
-        {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            // The sweep takes empty folders away while they are looked through.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => panic!("{}: {error}", folder.display()),
+        };
+        for entry in entries.flatten() {
             let path = entry.path();
             let name = path.to_string_lossy().into_owned();
             if path.is_dir() {

@@ -201,7 +201,8 @@ mod tests {
             text 44.0,10.0 Start #5c6873ff "0"
             text 38.0,74.0 End #5c6873ff "4"
             text 94.0,10.0 Start #5c6873ff "4"
-        "#]].assert_eq(&surface.log);
+        "#]]
+        .assert_eq(&surface.log);
     }
 
     #[test]
