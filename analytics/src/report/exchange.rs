@@ -13,6 +13,7 @@ use crate::traffic::{ExchangeTotals, PartTraffic, PortTotals, Role, TileTraffic,
 
 /// Name and version of the contract.
 pub const EXCHANGE_SCHEMA: &str = "ipu-stack/profile-exchange/1";
+
 const SEND: usize = Role::Send as usize;
 const RECEIVE: usize = Role::Receive as usize;
 const PARTNER: usize = Role::PartnerBusy as usize;

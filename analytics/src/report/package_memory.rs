@@ -13,6 +13,7 @@ use crate::units::PhysicalTile;
 
 /// Name and version of the contract.
 pub const PACKAGE_MEMORY_SCHEMA: &str = "ipu-stack/package-memory/1";
+
 /// Tiles listed in text.
 const LISTED: usize = 8;
 

@@ -12,6 +12,7 @@ use crate::units::PhysicalTile;
 
 /// Name and version of the contract.
 pub const PACKAGE_TRAFFIC_SCHEMA: &str = "ipu-stack/package-traffic/1";
+
 /// The cells with most bytes as pretty JSON with a final newline: `limit` of them, 0 is all.
 #[must_use]
 pub fn package_traffic_json(map: &PackageMap, found: &TrafficMatrix, limit: usize) -> String {

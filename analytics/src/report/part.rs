@@ -13,6 +13,7 @@ use crate::units::{Cycles, PhysicalTile};
 
 /// Name and version of the contract.
 pub const PART_SCHEMA: &str = "ipu-stack/profile-part/1";
+
 /// What a part of `report` spent as pretty JSON with a final newline.
 #[must_use]
 pub fn part_json(report: &ProfileReport, asked: &PartQuestion, spent: &Spent) -> String {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cells::quotient;
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ChunkScratch, ProfileReport, TileEntry};
@@ -127,8 +128,8 @@ impl Strip {
     fn shares(&self, tiles: u64) -> Vec<u16> {
         let share = |cycles: u64, width: u64| {
             let whole = u128::from(width) * u128::from(tiles);
-            let parts = (u128::from(cycles) * u128::from(u16::MAX)).checked_div(whole);
-            u16::try_from(parts.unwrap_or(0)).unwrap_or(u16::MAX)
+            let parts = quotient(u128::from(cycles) * u128::from(u16::MAX), whole);
+            u16::try_from(parts).unwrap_or(u16::MAX)
         };
         let columns = self.cycles.iter().zip(self.edges.windows(2));
         columns

@@ -214,17 +214,20 @@ impl Held {
         }
     }
 
+    /// Takes note of a question: the first exact answers wait for the picture to be asked for.
+    pub(crate) fn note(&self, request: &Request) {
+        if matches!(request, Request::Raster(_)) {
+            self.picture.set(self.picture.get().max(Picture::Asked));
+        }
+    }
+
     /// Whether a question is one of the first about many samples: the exact answer would keep those
     /// after it waiting, so an early one goes ahead.
     pub(crate) fn comes_later(&self, request: &Request) -> bool {
-        let is_one = match request {
-            Request::Raster(_) => {
-                self.picture.set(self.picture.get().max(Picture::Asked));
-                true
-            }
-            Request::Table(_) | Request::Strip(_) => true,
-            _ => false,
-        };
+        let is_one = matches!(
+            request,
+            Request::Raster(_) | Request::Table(_) | Request::Strip(_)
+        );
         is_one && self.picture.get() != Picture::Exact && self.report.borrow().sample_count() > MANY
     }
 

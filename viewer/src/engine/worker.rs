@@ -117,24 +117,25 @@ impl Worker {
 
     /// Answers at once where the samples are here; else says what is known and reads them.
     fn answer(self: Rc<Self>, id: u64, request: Request, held: Shared) {
+        held.note(&request);
         let missing = held.missing(&request);
-        if missing.is_empty() && !held.comes_later(&request) {
+        let is_here = missing.is_empty();
+        let is_later = is_here && held.comes_later(&request);
+        let early = if is_here && !is_later {
             // Who made a tile wait takes a pass over all samples, once: the rest is said before.
-            let early = answer::before_waits(&held.sources(&held.report.borrow(), None), &request);
-            if let Some(early) = early {
-                self.send(id, &Answer::Early(Box::new(early)));
-            }
-            return self.send(id, &self.exact(&held, request));
-        }
-        let early = answer::early(&held.report.borrow(), &request);
-        if missing.is_empty() && early.is_none() {
-            return self.send(id, &self.exact(&held, request));
-        }
-        let is_small = needs::is_small(&request, &missing);
+            answer::before_waits(&held.sources(&held.report.borrow(), None), &request)
+        } else {
+            answer::early(&held.report.borrow(), &request)
+        };
         let has_early = early.is_some();
         if let Some(early) = early {
             self.send(id, &Answer::Early(Box::new(early)));
-        } else if !is_small {
+        }
+        if is_here && !(is_later && has_early) {
+            return self.send(id, &self.exact(&held, request));
+        }
+        let is_small = needs::is_small(&request, &missing);
+        if !has_early && !is_small {
             held.reads_all.set(true);
         }
         held.wait(Waiting {
@@ -143,7 +144,7 @@ impl Worker {
             has_early,
             drives: !has_early || is_small,
         });
-        if missing.is_empty() {
+        if is_here {
             spawn_local(self.answer_later(held));
         } else {
             self.feed(held);

@@ -11,6 +11,7 @@ use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::beside::Beside;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
+use super::legend::swatch;
 use crate::browser;
 use crate::engine::compare::{CompareAsked, TileChange};
 use crate::engine::panel::PanelAsked;
@@ -295,9 +296,7 @@ fn ChangeMap() -> impl IntoView {
             <canvas node_ref=canvas></canvas>
         </div>
         <ul class="legend" aria-label="Colours of the map of change">
-            {move || stops().map(|(colour, name)| view! {
-                <li><i style:background-color=colour></i>{name}</li>
-            }).collect_view()}
+            {move || stops().map(swatch).collect_view()}
             <li><output class="range" data-testid="change-said">{said}</output></li>
         </ul>
     }

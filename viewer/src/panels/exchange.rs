@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
+use super::legend::Swatches;
 use crate::browser;
 use crate::engine::command;
 use crate::engine::panel::PanelAsked;
@@ -23,7 +24,7 @@ use crate::timeline::component::next_id;
 use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
-use crate::timeline::scene::Bitmap;
+use crate::timeline::scene::{Bitmap, Colour};
 use crate::timeline::stage::{follow_size, keep_painted};
 
 /// The panel.
@@ -172,19 +173,15 @@ fn PortLegend() -> impl IntoView {
     let app = use_app();
     let entries = move || {
         let inks = app.theme.get().ports();
-        [
+        let entries = [
             (inks.send, "sends"),
             (inks.receive, "receives"),
             (inks.both, "both"),
             (inks.lent, "lane lent to the partner"),
             (inks.open, "in an exchange, without a transfer"),
-        ]
+        ];
+        let entry = |(colour, name): (Colour, &str)| (colour.css(), name.to_owned());
+        entries.map(entry).to_vec()
     };
-    view! {
-        <ul class="legend" aria-label="Colours of ports">
-            {move || entries().map(|(colour, name)| view! {
-                <li><i style:background-color=colour.css()></i>{name}</li>
-            }).collect_view()}
-        </ul>
-    }
+    view! { <Swatches id="port-legend" label="Colours of ports" entries/> }
 }

@@ -28,9 +28,7 @@ pub(crate) fn Legend() -> impl IntoView {
     };
     view! {
         <ul class="legend" aria-label="Colours" data-testid="legend">
-            {move || entries().into_iter().map(|(colour, name)| view! {
-                <li><i style:background-color=colour></i>{name}</li>
-            }).collect_view()}
+            {move || entries().into_iter().map(swatch).collect_view()}
             <li class="hint">
                 "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag zooms into a range · "
                 "Ctrl + drag selects"
@@ -50,12 +48,16 @@ pub(crate) fn Swatches(
     #[prop(into)]
     entries: Signal<Vec<Entry>>,
 ) -> impl IntoView {
-    let swatch = |(colour, name)| view! { <li><i style:background-color=colour></i>{name}</li> };
     view! {
         <ul class="legend" aria-label=label data-testid=id>
             {move || entries.get().into_iter().map(swatch).collect_view()}
         </ul>
     }
+}
+
+/// A colour and what it means.
+pub(super) fn swatch((colour, name): Entry) -> impl IntoView {
+    view! { <li><i style:background-color=colour></i>{name}</li> }
 }
 
 /// The scale of shares; `unknown` is what a place without one is called.
