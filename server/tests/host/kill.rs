@@ -1,7 +1,7 @@
 //! A server killed at random moments of uploads: nothing torn is ever listed or served, a retry
 //! succeeds, and what is left over is swept.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 
-use crate::support::{profile_of, sha};
+use crate::support::{address_of, profile_of, sha};
 
 /// Uploads in all.
 const UPLOADS: usize = 500;
@@ -41,11 +41,7 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let mut line = String::new();
-        let output = process.stdout.take().expect("it is piped");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        let address = line.trim().trim_start_matches("serving http://");
-        let address = address.trim_end_matches('/').to_owned();
+        let address = address_of(&mut process);
         Self { process, address }
     }
 

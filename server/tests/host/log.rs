@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{profile, sha};
+use crate::support::{address_of, profile, sha};
 
 /// The report of a damaged record has the id of the request at every level.
 #[test]
@@ -49,15 +49,12 @@ impl Logging {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let mut line = String::new();
-        let output = process.stdout.take().expect("it is piped");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        let address = line.trim().trim_start_matches("serving http://");
+        let address = address_of(&mut process);
         let output = process.stderr.take().expect("it is piped");
         Self {
             process,
             lines: BufReader::new(output).lines(),
-            address: address.trim_end_matches('/').to_owned(),
+            address,
             folder,
         }
     }

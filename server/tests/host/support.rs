@@ -183,11 +183,7 @@ impl Running {
     pub(crate) fn start(command: &mut Command) -> Self {
         let process = command.stdout(Stdio::piped()).spawn();
         let mut process = process.expect("the server starts");
-        let mut line = String::new();
-        let output = process.stdout.take().expect("it is piped");
-        BufReader::new(output).read_line(&mut line).expect("a line");
-        let url = line.trim().trim_start_matches("serving ");
-        let url = url.trim_end_matches('/').to_owned();
+        let url = url_of(&mut process);
         Self { process, url }
     }
 }
@@ -198,6 +194,21 @@ impl Drop for Running {
         let _killed = self.process.kill();
         let _status = self.process.wait();
     }
+}
+
+/// What a server process prints once it listens, without the slash at its end.
+fn url_of(process: &mut Child) -> String {
+    let mut line = String::new();
+    let output = process.stdout.take().expect("it is piped");
+    BufReader::new(output).read_line(&mut line).expect("a line");
+    let url = line.trim().trim_start_matches("serving ");
+    url.trim_end_matches('/').to_owned()
+}
+
+/// Host and port of the same, for plain sockets.
+pub(crate) fn address_of(process: &mut Child) -> String {
+    let url = url_of(process);
+    url.trim_start_matches("http://").to_owned()
 }
 
 /// Makes clients possible.
