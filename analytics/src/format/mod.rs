@@ -16,7 +16,7 @@ mod open;
     clippy::use_self,
     clippy::unwrap_used,
     unreachable_pub,
-    reason = "generated from schemas/profile.capnp; regenerated and compared by tests/schema.rs"
+    reason = "generated from schemas/profile.capnp, which a test does again and compares"
 )]
 mod profile_capnp;
 mod range;

@@ -1,8 +1,6 @@
 //! A file of which only a part is read answers what that part holds exactly, and the rest from what
 //! the file says of itself.
 
-#![expect(clippy::unwrap_used, reason = "inputs are known")]
-
 use analytics::clock::ClockKind;
 use analytics::format::{ByteRange, OpenMode, OpenStep, Opener, open_slice};
 use analytics::profile::{ProfileReport, SampleKind};

@@ -1,11 +1,9 @@
 //! The worked examples of the measure definitions, by hand.
 
-mod support;
-
+use crate::support::{ModelProfile, estimate, profile, step};
 use analytics::clock::ClockKind;
 use analytics::profile::SampleKind::{Compute, Exchange};
 use analytics::query::{Filter, Group, GroupBy, Query, QueryResult, query};
-use support::{ModelProfile, estimate, profile, step};
 
 /// The time before everything, so that nothing here starts at a counter of zero.
 const BASE: u64 = 1_000;

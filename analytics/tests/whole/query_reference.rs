@@ -1,9 +1,10 @@
 //! Queries against a naive reference, over generated profiles and questions.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::ModelProfile;
+use crate::support::naive::{self, Figures, Placed};
+use crate::support::strategy::{large_profiles, profiles};
 use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
@@ -13,9 +14,6 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::ModelProfile;
-use support::naive::{self, Figures, Placed};
-use support::strategy::{large_profiles, profiles};
 
 fn filters() -> impl Strategy<Value = Filter> {
     let rarely = |p| option::weighted(0.2, p);

@@ -1,17 +1,15 @@
 //! Pictures, strips and hits against a naive reference, over generated profiles.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::naive::{self, Placed};
+use crate::support::strategy::profiles;
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::timeline::{CellKind, Viewport, hit, kind_shares, raster};
 use analytics::units::StringId;
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::naive::{self, Placed};
-use support::strategy::profiles;
 
 fn cell_kind(sample: &Placed<'_>) -> u8 {
     match naive::kind(sample.step) {

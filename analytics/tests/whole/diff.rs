@@ -1,7 +1,7 @@
 //! Comparison: worked by hand, and properties over generated programs.
 
-mod support;
-
+use crate::support::bsp::{KERNELS, Program, programs};
+use crate::support::{estimate, step};
 use analytics::aggregate::Measures;
 use analytics::diff::{DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
 use analytics::format::{ProfileWriter, open_bytes};
@@ -9,8 +9,6 @@ use analytics::profile::{Granularity, ProfileHeader, ProfileReport, SampleKind};
 use analytics::report::{diff_json, diff_markdown, diff_text};
 use analytics::units::{PhysicalTile, RawCounter};
 use proptest::prelude::*;
-use support::bsp::{KERNELS, Program, programs};
-use support::{estimate, step};
 
 const EXACT: DiffOptions = DiffOptions {
     clock: analytics::clock::ClockKind::Shared,
@@ -33,7 +31,7 @@ fn run(calls: &[Call]) -> ProfileReport {
         samples.push((3, at, now, now + cycles));
         now += cycles;
     }
-    support::profile(steps, &samples).report()
+    crate::support::profile(steps, &samples).report()
 }
 
 fn compared(before: &[Call], after: &[Call]) -> ProfileDiff {

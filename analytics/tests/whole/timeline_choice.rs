@@ -1,11 +1,12 @@
 //! What cells tell beside their kind, and what a part of the device spent, against a naive
 //! reference over generated profiles.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::support::ModelProfile;
+use crate::support::naive::{self, Placed};
+use crate::support::strategy::profiles;
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
 use analytics::timeline::{
@@ -15,9 +16,6 @@ use analytics::timeline::{
 use analytics::units::StringId;
 use proptest::prelude::*;
 use proptest::sample::select;
-use support::ModelProfile;
-use support::naive::{self, Placed};
-use support::strategy::profiles;
 
 /// Samples of each tile, tiles ascending.
 fn tiles(profile: &ModelProfile, clock: ClockKind) -> Vec<Vec<Placed<'_>>> {

@@ -1,10 +1,6 @@
 //! Columnar files: what was recorded is what is read, whatever the order, the mode or the damage.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::cast_possible_truncation,
-    reason = "inputs are known and small"
-)]
+#![expect(clippy::cast_possible_truncation, reason = "inputs are small")]
 
 use std::collections::BTreeMap;
 

@@ -1,14 +1,12 @@
 //! Phases: the critical path and the boundaries, joined on one clock.
 
-mod support;
-
+use crate::support::bsp::{Program, RELEASE, Superstep, programs};
+use crate::support::strategy::profiles;
+use crate::support::{profile, step};
 use analytics::critical::CriticalOptions;
 use analytics::phases::phases;
 use analytics::profile::SampleKind;
 use proptest::prelude::*;
-use support::bsp::{Program, RELEASE, Superstep, programs};
-use support::strategy::profiles;
-use support::{profile, step};
 
 fn shared() -> CriticalOptions {
     CriticalOptions {

@@ -1,9 +1,10 @@
 //! Exports read back by other means and compared with the samples that a query counts.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::naive::{self, Placed};
+use crate::support::strategy::profiles;
+use crate::support::{ModelProfile, estimate, step};
 use analytics::clock::ClockKind;
 use analytics::export::{ExportError, ExportFormat, ExportOptions, TimeUnit, export};
 use analytics::profile::{ProfileReport, SampleKind};
@@ -15,9 +16,6 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use serde_json::Value;
-use support::naive::{self, Placed};
-use support::strategy::profiles;
-use support::{ModelProfile, estimate, step};
 
 /// Tile, first cycle, one past the last.
 type Span = (u32, u64, u64);
@@ -353,7 +351,7 @@ fn small() -> ModelProfile {
     let mut gemm = step(SampleKind::Compute, "gemm", 1, 0);
     gemm.estimate = estimate(40, 50);
     let steps = vec![gemm, step(SampleKind::Synchronization, "", 2, 0)];
-    support::profile(steps, &[(7, 0, 0, 100), (7, 1, 100, 130), (9, 0, 0, 90)])
+    crate::support::profile(steps, &[(7, 0, 0, 100), (7, 1, 100, 130), (9, 0, 0, 90)])
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Exchange ports, worked by hand: where transfers are placed, what they move, who is busiest.
 
-mod support;
-
+use crate::support::step;
 use analytics::clock::ClockKind;
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{
@@ -11,7 +10,6 @@ use analytics::synth::{SynthOptions, generate_bytes};
 use analytics::timeline::{DevicePart, pages_needed};
 use analytics::traffic::{Exchanges, LanesAsked, Role, lanes, totals, traffic_in};
 use analytics::units::{PhysicalTile, RawCounter};
-use support::step;
 
 fn activity(kind: ActivityKind, start: u32, end: u32, paired: bool) -> ExchangeActivity {
     ExchangeActivity {

@@ -1,7 +1,5 @@
 //! What a columnar file says of itself equals what its samples say.
 
-#![expect(clippy::unwrap_used, reason = "inputs are known")]
-
 use std::collections::BTreeMap;
 
 use analytics::clock::ClockKind;

@@ -1,15 +1,13 @@
 //! Slices: every kept sample as it was, and no other.
 
-mod support;
-
+use crate::support::strategy::profiles;
+use crate::support::{ModelProfile, step};
 use analytics::clock::{ClockKind, initial_sync_crop};
 use analytics::format::{SliceError, SliceOptions, open_bytes, slice};
 use analytics::profile::{ProfileReport, Sample, StepDescriptor, WorkEstimate};
 use analytics::synth::{SynthOptions, generate};
 use analytics::units::{PhysicalTile, StepId};
 use proptest::prelude::*;
-use support::strategy::profiles;
-use support::{ModelProfile, step};
 
 fn descriptor(report: &ProfileReport, id: u32) -> StepDescriptor {
     let step = report.step(StepId::new(id));
@@ -137,7 +135,7 @@ fn transfers_of_kept_samples_are_kept() {
 
 #[test]
 fn nothing_left_is_an_error() {
-    let profile = support::profile(
+    let profile = crate::support::profile(
         vec![step(analytics::profile::SampleKind::Compute, "k", 0, 0)],
         &[(3, 0, 0, 10)],
     );
