@@ -25,7 +25,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("runtime", &["analytics"]),
     ("compiler", &["analytics", "runtime"]),
     ("viewer", &["analytics"]),
-    ("site", &[]),
+    ("viewer-module", &[]),
+    ("site", &["viewer-module"]),
     ("server", &["analytics", "runtime", "compiler", "site"]),
     (
         "e2e",

@@ -1,16 +1,14 @@
-//! Compiles the viewer to WebAssembly and lists every file of the site for embedding.
+//! Binds the viewer's WebAssembly and lists every file of the site for embedding.
 //!
-//! Sources of `viewer` and its path dependencies → `OUT_DIR/site/*` (the module build that a server
-//! hands out), `OUT_DIR/packed/*` (the same compressed), `OUT_DIR/offline/*` (the classic-script
-//! build for one self-contained page), and `OUT_DIR/files.rs`, which embeds them. A skipped build
-//! embeds the shell without the viewer.
+//! The module of `viewer-module` → `OUT_DIR/site/*` (the module build that a server hands out),
+//! `OUT_DIR/packed/*` (the same compressed), `OUT_DIR/offline/*` (the classic-script build for one
+//! self-contained page), and `OUT_DIR/files.rs`, which embeds them. Where the module was skipped,
+//! the shell is embedded without the viewer.
 
 mod compress;
-mod inner_cargo;
 mod listing;
 
 use std::error::Error;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -27,28 +25,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     rerun_if_changed(&here.join(SHELL));
     rerun_if_changed(&here.join("offline"));
     rerun_if_changed(&here.join("build"));
-    rerun_if_env_changed("VIEWER_SKIP_BUILD");
-    if skipped() {
+    if let Some(module) = env::var_os("DEP_VIEWER_MODULE_PATH") {
+        let module = PathBuf::from(module);
+        rerun_if_changed(&module);
+        bind(&module, &site, &offline)?;
+    } else {
         for file in ["viewer.js", "viewer_bg.wasm"] {
             fs::write(site.join(file), b"")?;
             fs::write(offline.join(file), b"")?;
         }
-    } else {
-        let root = here.parent().ok_or("the site lives inside the workspace")?;
-        let built = inner_cargo::build_viewer(root, &out)?;
-        bind(&built.wasm, &site, &offline)?;
-        for source in &built.sources {
-            rerun_if_changed(source);
-        }
     }
     listing::write(&site, &packed, &out.join("files.rs"))
-}
-
-/// Clippy and editors want no WebAssembly. Clippy's wrapper is part of the hash that names its
-/// `OUT_DIR`, so an empty viewer written there never reaches a real build.
-fn skipped() -> bool {
-    let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|it| it.contains("clippy-driver"));
-    clippy || env::var_os("VIEWER_SKIP_BUILD").is_some_and(|it| it != OsStr::new("0"))
 }
 
 /// An empty folder, so that no file of an earlier build is embedded.
@@ -94,12 +81,4 @@ fn bind(wasm: &Path, site: &Path, offline: &Path) -> Result<(), Box<dyn Error>> 
 )]
 fn rerun_if_changed(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
-}
-
-#[expect(
-    clippy::print_stdout,
-    reason = "cargo reads a build script's standard output"
-)]
-fn rerun_if_env_changed(name: &str) {
-    println!("cargo::rerun-if-env-changed={name}");
 }

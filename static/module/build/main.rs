@@ -1,6 +1,10 @@
 //! The cargo run inside the cargo run: `viewer` for wasm32, once for all outer profiles.
+//!
+//! Sources of `viewer` and its path dependencies → `<target>/viewer-wasm`; cargo hands the path of
+//! the module to the build script of `site`, or none where the build is skipped.
 
 use std::error::Error;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -12,19 +16,51 @@ const PROFILE: &str = "viewer";
 /// flags by the unit separator.
 const FLAGS: &str = "-Ctarget-feature=+simd128\x1f--cfg=erase_components";
 
+fn main() -> Result<(), Box<dyn Error>> {
+    say("rerun-if-changed=build");
+    say("rerun-if-env-changed=VIEWER_SKIP_BUILD");
+    if skipped() {
+        return Ok(());
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("cargo sets the folder")?);
+    let root = here.ancestors().nth(2);
+    let built = build_viewer(root.ok_or("the package lives inside the workspace")?, &out)?;
+    for source in &built.sources {
+        say(&format!("rerun-if-changed={}", source.display()));
+    }
+    say(&format!("metadata=path={}", built.wasm.display()));
+    Ok(())
+}
+
+/// Clippy and editors want no WebAssembly. Clippy's wrapper is part of the hash that names its
+/// `OUT_DIR`, so a build that was skipped there never stands for a real one.
+fn skipped() -> bool {
+    let clippy = env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|it| it.contains("clippy-driver"));
+    clippy || env::var_os("VIEWER_SKIP_BUILD").is_some_and(|it| it != OsStr::new("0"))
+}
+
+#[expect(
+    clippy::print_stdout,
+    reason = "cargo reads a build script's standard output"
+)]
+fn say(instruction: &str) {
+    println!("cargo::{instruction}");
+}
+
 /// What the inner build left.
-pub(crate) struct Built {
+struct Built {
     /// The WebAssembly module before binding.
-    pub(crate) wasm: PathBuf,
+    wasm: PathBuf,
     /// Every file whose change makes it stale.
-    pub(crate) sources: Vec<PathBuf>,
+    sources: Vec<PathBuf>,
 }
 
 /// Builds `viewer` into `<target>/viewer-wasm`, apart from the outer target folder and its lock.
 ///
 /// # Errors
 /// Where cargo cannot be started or the viewer does not compile.
-pub(crate) fn build_viewer(root: &Path, out: &Path) -> Result<Built, Box<dyn Error>> {
+fn build_viewer(root: &Path, out: &Path) -> Result<Built, Box<dyn Error>> {
     ensure_target()?;
     // <target>/<profile>/build/<package>-<hash>/out
     let target = out
