@@ -193,6 +193,28 @@ fn budgets_that_cannot_be_kept_are_refused_with_tile_and_bytes() {
 }
 
 #[test]
+fn flags_that_no_plan_follows_are_refused_with_the_reason() {
+    for (flags, reason) in [
+        (
+            ["--gemm-output-packing", "packed"],
+            "so no plan packs them; give native",
+        ),
+        (["--fp8-scale", "-3"], "operands of the workloads are F16"),
+        (["--fp8-scale", "16"], "16 is not in -16..=15"),
+        (["--fp8-scale", "NaN"], "invalid digit"),
+        (["--max-parallel-reductions", "0"], "give 1 or more"),
+    ] {
+        let error = refused(&flags);
+        assert!(error.contains(reason), "{flags:?}: {error}");
+    }
+    let usual = passes(&["--explain"]);
+    assert_eq!(
+        passes(&["--explain", "--max-parallel-reductions", "3"]),
+        usual
+    );
+}
+
+#[test]
 fn operands_are_brought_whole_or_in_slices() {
     let deep = ["--tiles", "4", "--mlp-dim", "256"];
     let plans = |flag: &str| -> Vec<String> {

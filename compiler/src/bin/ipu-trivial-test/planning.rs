@@ -34,6 +34,17 @@ pub(crate) struct Planning {
     /// Plans among them that are placed and scheduled; the fastest stays.
     #[arg(long, value_name = "N", default_value_t = Limits::STANDARD.placed_plans)]
     placement_finalists: usize,
+    /// Ways to add the partial sums of a product that are compared; there is one in any case.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    max_parallel_reductions: u32,
+    /// Exponent that scales FP8 operands, -16 to 15; refused, since no operand is FP8.
+    #[arg(
+        long,
+        value_name = "EXPONENT",
+        allow_hyphen_values = true,
+        value_parser = clap::value_parser!(i8).range(-16..=15)
+    )]
+    fp8_scale: Option<i8>,
     /// Products of one operand, such as Q, K and V, are done at once, not one after another.
     #[arg(long)]
     fuse_qkv: bool,
@@ -202,6 +213,15 @@ impl Planning {
             bail!(
                 "--gemm-output-packing packed: results that stay as the matrix unit leaves them \
                  feed the next product without a kernel, so no plan packs them; give native"
+            );
+        }
+        if self.max_parallel_reductions == 0 {
+            bail!("--max-parallel-reductions 0: partial sums are added in one way; give 1 or more");
+        }
+        if let Some(scale) = self.fp8_scale {
+            bail!(
+                "--fp8-scale {scale}: operands of the workloads are F16, so there is nothing to \
+                 scale; leave it out"
             );
         }
         Ok(())
