@@ -7,6 +7,7 @@
 mod cumulative;
 mod histogram;
 mod kernel_work;
+mod labels;
 mod paint;
 mod roofline;
 mod tile_map;

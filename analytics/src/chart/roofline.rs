@@ -12,6 +12,7 @@ use plotters::style::Color;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::Theme;
+use super::labels::Labels;
 use super::paint::{coordinate, pixel, style};
 use crate::aggregate::float;
 use crate::order;
@@ -29,6 +30,8 @@ const RADIUS_MAX: f64 = 18.0;
 const NAMED: usize = 12;
 /// Characters of a name.
 const NAME_CHARACTERS: usize = 28;
+/// Pixels between a point and its name.
+const GAP: i32 = 4;
 
 /// Draws a point for each group of `result` that has an estimate: right of zero by its lane
 /// occupancy, above it by its useful efficiency, as large as its work cycles. Shares above 100 %
@@ -67,24 +70,66 @@ pub fn roofline<DB: DrawingBackend>(
     let most = groups
         .first()
         .map_or(0, |it| it.0.measures.work_cycles.get());
-    let names: Vec<&str> = groups.iter().map(|it| it.0.name.as_str()).collect();
-    let names = text::shortened(&names[..names.len().min(NAMED)], NAME_CHARACTERS);
-    for (at, (group, occupancy, efficiency)) in groups.into_iter().enumerate() {
+    let mut points = Vec::with_capacity(groups.len());
+    for &(group, occupancy, efficiency) in &groups {
         let cycles = float(group.measures.work_cycles.get());
         let radius = RADIUS_MAX * (cycles / float(most.max(1))).sqrt();
-        let place = (x(occupancy), y(efficiency));
-        let radius = pixel(radius).max(3);
-        area.draw(&Circle::new(place, radius, theme.useful.mix(0.75).filled()))?;
-        if let Some(name) = names.get(at) {
-            // Near the right edge a name stands left of its point.
-            let is_right = place.0 > right - 150;
-            let anchor = if is_right { HPos::Right } else { HPos::Left };
-            let beside = if is_right { -radius - 4 } else { radius + 4 };
-            let label = style(&theme.text, anchor, VPos::Center);
-            area.draw_text(name, &label, (place.0 + beside, place.1))?;
-        }
+        let point = Point {
+            column: x(occupancy),
+            row: y(efficiency),
+            radius: pixel(radius).max(3),
+        };
+        let disc = theme.useful.mix(0.75).filled();
+        area.draw(&Circle::new((point.column, point.row), point.radius, disc))?;
+        points.push(point);
+    }
+    let names: Vec<&str> = groups.iter().map(|it| it.0.name.as_str()).collect();
+    let names = text::shortened(&names[..names.len().min(NAMED)], NAME_CHARACTERS);
+    let mut labels = Labels::between(TOP, bottom);
+    for (name, point) in names.iter().zip(points) {
+        draw_name(area, theme, name, point, right, &mut labels)?;
     }
     Ok(())
+}
+
+/// A point that is drawn, in pixels.
+#[derive(Clone, Copy)]
+struct Point {
+    column: i32,
+    row: i32,
+    radius: i32,
+}
+
+/// Writes a name beside its point, with a line to it where others took the space; names of points
+/// near the edge at `right` stand left of them.
+fn draw_name<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    theme: &Theme,
+    name: &str,
+    point: Point,
+    right: i32,
+    labels: &mut Labels,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let is_right = point.column > right - 150;
+    let (anchor, edge) = if is_right {
+        (HPos::Right, point.column - point.radius - GAP)
+    } else {
+        (HPos::Left, point.column + point.radius + GAP)
+    };
+    let row = if is_right {
+        labels.place_before(name, edge, point.row)
+    } else {
+        labels.place(name, edge, point.row)
+    };
+    let Some(row) = row else {
+        return Ok(());
+    };
+    if row != point.row {
+        let line = vec![(point.column, point.row), (edge, row)];
+        area.draw(&PathElement::new(line, theme.text.mix(0.5).stroke_width(1)))?;
+    }
+    let label = style(&theme.text, anchor, VPos::Center);
+    area.draw_text(name, &label, (edge, row))
 }
 
 /// A group with its lane occupancy and useful efficiency.
