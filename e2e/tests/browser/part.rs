@@ -171,6 +171,7 @@ async fn the_map_follows_the_pointer_and_the_selection() {
         says(&mut viewer, tile, &share).await;
     }
     assert_eq!(viewer.text("map-cycles").await, said, "the cycle stays");
+    assert_link_shows(&mut viewer, &stack, &said, &cycle).await;
 
     viewer.choose("over", "selection").await;
     let (x, y, width, _) = viewer.canvas().await;
@@ -188,6 +189,21 @@ async fn the_map_follows_the_pointer_and_the_selection() {
     let address = viewer.address().await;
     assert!(address.contains("over=selection"), "{address}");
     viewer.assert_quiet().await;
+}
+
+/// A link keeps the cycle that the pointer was at.
+async fn assert_link_shows(viewer: &mut Viewer, stack: &Stack, said: &str, cycle: &str) {
+    let expected = format!("over=cursor&cycle={cycle}");
+    viewer
+        .wait(&format!("location.hash.includes('{expected}')"))
+        .await;
+    let link = viewer.address().await;
+    let (_, fragment) = link.split_once('#').expect("a fragment");
+    let blob = stack.upload(&demo().profile).await;
+    let mut other = Viewer::at(&stack.url(&format!("/a/{blob}#{fragment}"))).await;
+    other.settled().await;
+    assert_eq!(other.text("map-cycles").await, said);
+    other.assert_quiet().await;
 }
 
 /// Physical ids of the tiles that compute in a cycle of the page's usual clock.

@@ -54,15 +54,14 @@ pub(crate) fn ChipMap() -> impl IntoView {
 fn cycles_over() -> Memo<Option<Span>> {
     let (app, derived) = (use_app(), use_derived());
     let choice = Memo::new(move |_| app.view.with(|view| view.panels.over));
-    // The way to the map leads off the timeline: the last cycle stays.
-    let cursor = Memo::new(move |last: Option<&Option<u64>>| match choice.get() {
-        Over::Cursor => app.cursor.get().or_else(|| last.copied().flatten()),
-        Over::View | Over::Selection => None,
-    });
+    let kept = Memo::new(move |_| app.view.with(|view| view.panels.cycle));
     Memo::new(move |_| match choice.get() {
         Over::View => None,
         Over::Selection => derived.selected.with(|it| it.as_ref().map(|it| it.span)),
-        Over::Cursor => cursor.get().map(|from| Span { from, to: from + 1 }),
+        Over::Cursor => {
+            let cycle = app.cursor.get().or_else(|| kept.get());
+            cycle.map(|from| Span { from, to: from + 1 })
+        }
     })
 }
 
@@ -79,7 +78,10 @@ fn MapControls(
     let is = move |metric| move || app.view.with(|view| view.metric == metric);
     let choose_over = move |event| {
         let over = Over::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.panels.over = over);
+        app.change_view(|view| {
+            view.panels.over = over;
+            view.panels.cycle = None;
+        });
     };
     let is_over = move |over| move || app.view.with(|view| view.panels.over == over);
     let said = move || {

@@ -10,6 +10,7 @@ use web_sys::{Blob, File, FileList};
 
 use super::answers::PanelAnswers;
 use super::load::LoadState;
+use super::panels::Over;
 use super::tabs::{self, Parked, Tabs};
 use super::trail::{Trail, Way};
 use super::url::Fragment;
@@ -351,11 +352,21 @@ impl App {
         browser::remember_theme(other);
     }
 
-    /// The pointer is over a cycle of a timeline, or over none.
+    /// The pointer is over a cycle of a timeline, or over none. A map that follows it stays at the
+    /// last cycle: the way to the map leads off the timeline.
     pub(crate) fn point(self, cycle: Option<u64>) {
-        if self.cursor.with_untracked(|old| *old != cycle) {
-            self.cursor.set(cycle);
+        let last = self.cursor.get_untracked();
+        if last == cycle {
+            return;
         }
+        let is_followed = || {
+            self.view
+                .with_untracked(|view| view.panels.over == Over::Cursor)
+        };
+        if cycle.is_none() && is_followed() {
+            self.change_view(|view| view.panels.cycle = last);
+        }
+        self.cursor.set(cycle);
     }
 
     /// The pointer left the timeline.

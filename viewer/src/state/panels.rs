@@ -129,6 +129,8 @@ pub(crate) struct PanelState {
     pub(crate) order: Option<Sort>,
     /// The cycles of the map of the chip.
     pub(crate) over: Over,
+    /// The cycle that the pointer was at last, where the map follows it.
+    pub(crate) cycle: Option<u64>,
     /// The chart of the plots.
     pub(crate) plot: Plot,
     /// What a row of the comparison stands for.
@@ -166,6 +168,7 @@ impl PanelState {
         match key {
             "order" => self.order = text().map(|it| Sort::parse(&it)),
             "over" => self.over = Over::from_name(value).unwrap_or_default(),
+            "cycle" => self.cycle = value.parse().ok(),
             "plot" => self.plot = Plot::from_name(value).unwrap_or_default(),
             "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
             "compare" => self.compare = text(),
@@ -189,6 +192,9 @@ impl PanelState {
         }
         if self.over != Over::default() {
             pairs.push(("over", self.over.name().to_owned()));
+        }
+        if let Some(cycle) = self.cycle {
+            pairs.push(("cycle", cycle.to_string()));
         }
         if self.plot != Plot::default() {
             pairs.push(("plot", self.plot.name().to_owned()));
@@ -233,6 +239,7 @@ mod tests {
         let state = PanelState {
             order: Some(Sort::parse("waiting.asc")),
             over: Over::Cursor,
+            cycle: Some(1_234),
             plot: Plot::Roofline,
             pairs: Pairs::Phase,
             compare: Some("/a/b c&d".to_owned()),
