@@ -44,6 +44,16 @@ struct Entry {
     units: u64,
 }
 
+/// Whole columns of one slot in one tile: a sample that is longer than a column is one of these,
+/// not an entry for each column that it fills.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u32,
+    /// One past the last column.
+    end: u32,
+    slot: u32,
+}
+
 /// Entries of one row before they are summed: at 16 bytes each, the bound on the scratch of a row.
 const MANY_ENTRIES: usize = 1 << 20;
 /// The same for each of many rows that grow side by side.
@@ -53,11 +63,12 @@ const ENTRIES_OF_GROUP: usize = 1 << 14;
 pub(super) struct RowCells<'s> {
     slots: &'s Slots,
     grid: Grid,
-    /// In the order of the tiles, columns ascending within a tile.
+    /// In the order of the tiles, columns ascending within a tile; so are the runs.
     entries: Vec<Entry>,
-    /// Least length of `entries` at which equal cells are summed.
+    runs: Vec<Run>,
+    /// Least number of entries and runs at which equal cells are summed.
     least_limit: usize,
-    /// Length of `entries` at which equal cells are summed next.
+    /// Number of entries and runs at which equal cells are summed next.
     limit: usize,
     /// Where the sample before of the current tile ended, and the end of that column.
     column: u32,
@@ -72,6 +83,7 @@ impl<'s> RowCells<'s> {
             slots,
             grid,
             entries: Vec::new(),
+            runs: Vec::new(),
             least_limit: MANY_ENTRIES,
             limit: MANY_ENTRIES,
             column: 0,
@@ -127,15 +139,27 @@ impl<'s> RowCells<'s> {
         }
         let slot = self.slots.of_sample(step, placed);
         let mut at = units.start;
-        while units.end > column_end {
-            self.push(Entry {
-                column,
-                slot,
-                units: column_end - at,
-            });
-            at = column_end;
-            column += 1;
-            column_end = column_end.saturating_add(width);
+        if units.end > column_end {
+            let is_whole = at == column_end - width;
+            let first = if is_whole { column } else { column + 1 };
+            if !is_whole {
+                let units = column_end - at;
+                self.push(Entry {
+                    column,
+                    slot,
+                    units,
+                });
+            }
+            // Columns after this one that it fills; in the last one it ends.
+            let filled = (units.end - column_end - 1) / width;
+            column = column.saturating_add(u32::try_from(filled).unwrap_or(u32::MAX));
+            let end = column.saturating_add(1);
+            if first < end {
+                self.runs.push(Run { first, end, slot });
+            }
+            at = column_end.saturating_add(filled.saturating_mul(width));
+            column = end;
+            column_end = at.saturating_add(width);
         }
         self.push(Entry {
             column,
@@ -147,7 +171,7 @@ impl<'s> RowCells<'s> {
 
     /// No more samples of the current tile follow.
     pub(super) fn end_tile(&mut self) {
-        if self.entries.len() > self.limit {
+        if self.entries.len() + self.runs.len() > self.limit {
             self.sum_entries();
             self.limit = self.least_limit.max(self.entries.len() * 2);
         }
@@ -166,14 +190,55 @@ impl<'s> RowCells<'s> {
     /// Leaves one entry for each slot of a cell.
     fn sum_entries(&mut self) {
         let mut summed = Vec::new();
-        by_column(&mut self.entries, |column, tally| {
-            summed.extend(tally.iter().map(|&(slot, units)| Entry {
-                column,
-                slot,
-                units,
-            }));
+        self.sweep(|columns, tally| {
+            for column in columns {
+                summed.extend(tally.iter().map(|&(slot, units)| Entry {
+                    column,
+                    slot,
+                    units,
+                }));
+            }
         });
         self.entries = summed;
+    }
+
+    /// Calls `visit` for columns with entries or runs, ascending, with the units of each slot in
+    /// each of them; then none are left. Columns that are alike come at once.
+    fn sweep(&mut self, mut visit: impl FnMut(Range<u32>, &[(u32, u64)])) {
+        sort_by_column(&mut self.entries);
+        sort_by_first(&mut self.runs);
+        let (mut entries, mut runs) = (&*self.entries, &*self.runs);
+        let mut open: Vec<Run> = Vec::new();
+        let mut tally = Tally::default();
+        let mut column = 0;
+        loop {
+            let next_entry = entries.first().map(|it| it.column);
+            let next_run = runs.first().map(|it| it.first);
+            if open.is_empty() {
+                match next_entry.into_iter().chain(next_run).min() {
+                    Some(next) => column = next,
+                    None => break,
+                }
+            }
+            let (here, later) = entries.split_at(leading(entries, |it| it.column == column));
+            let (begun, others) = runs.split_at(leading(runs, |it| it.first == column));
+            (entries, runs) = (later, others);
+            open.extend_from_slice(begun);
+            let ends = open.iter().map(|it| it.end);
+            let changes = ends.chain(entries.first().map(|it| it.column));
+            let change = changes.chain(runs.first().map(|it| it.first)).min();
+            let until = match change {
+                Some(change) if here.is_empty() => change,
+                _ => column + 1,
+            };
+            let of_runs = open.iter().map(|it| (it.slot, self.grid.width));
+            let of_entries = here.iter().map(|it| (it.slot, it.units));
+            visit(column..until, tally.sums(of_runs.chain(of_entries)));
+            column = until;
+            open.retain(|it| it.end > column);
+        }
+        self.entries.clear();
+        self.runs.clear();
     }
 
     /// Ends the row: writes its cells and starts the next one. A call of its own: browsers optimise
@@ -183,10 +248,9 @@ impl<'s> RowCells<'s> {
         cells.fill(Cell::NOTHING);
         let whole = u128::from(self.grid.width) * u128::from(self.tiles);
         let slots = self.slots;
-        by_column(&mut self.entries, |column, tally| {
-            cells[column as usize] = slots.cell(tally, whole);
+        self.sweep(|columns, tally| {
+            cells[columns.start as usize..columns.end as usize].fill(slots.cell(tally, whole));
         });
-        self.entries.clear();
         self.limit = self.least_limit;
         self.tiles = 0;
     }
@@ -330,39 +394,51 @@ fn summed(names: impl Iterator<Item = (u32, u64)>) -> Vec<(u32, u64)> {
     sums
 }
 
-/// Outside [`by_column`], which is compiled for each of its callers.
+/// Outside [`RowCells::sweep`], which is compiled for each of its callers. Stable, and finds that
+/// each tile's columns ascend already.
 fn sort_by_column(entries: &mut [Entry]) {
     entries.sort_by_key(|entry| entry.column);
 }
 
 /// As [`sort_by_column`].
-fn sort_by_slot(entries: &mut [Entry]) {
-    entries.sort_unstable_by_key(|entry| entry.slot);
+fn sort_by_first(runs: &mut [Run]) {
+    runs.sort_by_key(|run| run.first);
 }
 
-/// Calls `visit` for each column with entries, ascending, with the units of each of its slots.
-///
-/// The sort is stable and finds that each tile's columns ascend already.
-fn by_column(entries: &mut [Entry], mut visit: impl FnMut(u32, &[(u32, u64)])) {
-    sort_by_column(entries);
-    let mut tally: Vec<(u32, u64)> = Vec::new();
-    for cell in entries.chunk_by_mut(|a, b| a.column == b.column) {
-        tally.clear();
-        if cell.len() > 64 {
-            sort_by_slot(cell);
+/// How many of `list`, from its start, are so.
+fn leading<T>(list: &[T], is_so: impl Fn(&T) -> bool) -> usize {
+    list.iter().take_while(|it| is_so(it)).count()
+}
+
+/// Units of each slot of one cell.
+#[derive(Default)]
+struct Tally {
+    found: Vec<(u32, u64)>,
+    sums: Vec<(u32, u64)>,
+}
+
+impl Tally {
+    /// The sum of each slot of `found`.
+    fn sums(&mut self, found: impl Iterator<Item = (u32, u64)>) -> &[(u32, u64)] {
+        self.found.clear();
+        self.found.extend(found);
+        self.sum();
+        &self.sums
+    }
+
+    /// Outside its caller, as [`sort_by_column`].
+    fn sum(&mut self) {
+        self.sums.clear();
+        if self.found.len() > 64 {
+            self.found.sort_unstable_by_key(|it| it.0);
         }
-        for entry in cell.iter() {
+        for &(slot, units) in &self.found {
             // Sorted cells find their slot last; short ones are searched.
-            match tally
-                .iter_mut()
-                .rev()
-                .take(64)
-                .find(|(slot, _)| *slot == entry.slot)
-            {
-                Some((_, units)) => *units += entry.units,
-                None => tally.push((entry.slot, entry.units)),
+            let known = self.sums.iter_mut().rev().take(64);
+            match known.into_iter().find(|it| it.0 == slot) {
+                Some((_, sum)) => *sum += units,
+                None => self.sums.push((slot, units)),
             }
         }
-        visit(cell[0].column, &tally);
     }
 }
