@@ -1,5 +1,7 @@
 //! Where names stand beside their points so that none covers another.
 
+use plotters::style::text_anchor::HPos;
+
 /// Height of a line of text, and the widest a character of it is on average, in pixels.
 const LINE: i32 = 16;
 const CHARACTER: i32 = 8;
@@ -37,10 +39,15 @@ impl Labels {
         }
     }
 
-    /// The pixel row of a name that starts at pixel `left`, as near to `row` as there is space;
-    /// `None` where there is none.
-    pub(super) fn place(&mut self, name: &str, left: i32, row: i32) -> Option<i32> {
-        let right = left.saturating_add(width(name));
+    /// The pixel row of a name that has its end `anchor` at pixel `edge`, as near to `row` as there
+    /// is space; `None` where there is none.
+    pub(super) fn place(&mut self, name: &str, anchor: HPos, edge: i32, row: i32) -> Option<i32> {
+        let left = match anchor {
+            HPos::Left => edge,
+            HPos::Center => edge - width(name) / 2,
+            HPos::Right => edge - width(name),
+        };
+        let right = left + width(name);
         let lines = (0..=REACH).flat_map(|line| [row - line * LINE, row + line * LINE]);
         let mut spaces = lines.map(|row| Space { left, right, row });
         let free = spaces.find(|space| {
@@ -49,17 +56,13 @@ impl Labels {
         self.taken.push(free);
         Some(free.row)
     }
-
-    /// As [`Self::place`], for a name that ends at pixel `right`.
-    pub(super) fn place_before(&mut self, name: &str, right: i32, row: i32) -> Option<i32> {
-        self.place(name, right.saturating_sub(width(name)), row)
-    }
 }
 
 /// What a name is at most wide, in pixels.
 fn width(name: &str) -> i32 {
-    let characters = i32::try_from(name.chars().count()).unwrap_or(i32::MAX);
-    characters.saturating_mul(CHARACTER)
+    // No name is drawn longer.
+    let characters = i32::from(u8::try_from(name.chars().count()).unwrap_or(u8::MAX));
+    characters * CHARACTER
 }
 
 #[cfg(test)]
@@ -69,17 +72,19 @@ mod tests {
     #[test]
     fn names_of_one_point_stand_below_each_other() {
         let mut labels = Labels::between(0, 400);
-        let rows: Vec<_> = (0..4).map(|_| labels.place("softmax", 50, 200)).collect();
+        let rows: Vec<_> = (0..4)
+            .map(|_| labels.place("softmax", HPos::Left, 50, 200))
+            .collect();
         assert_eq!(rows, [Some(200), Some(184), Some(216), Some(168)]);
         // A name elsewhere is not in their way.
-        assert_eq!(labels.place("gelu", 300, 200), Some(200));
-        assert_eq!(labels.place_before("gelu", 50, 200), Some(200));
+        assert_eq!(labels.place("gelu", HPos::Left, 300, 200), Some(200));
+        assert_eq!(labels.place("gelu", HPos::Right, 50, 200), Some(200));
     }
 
     #[test]
     fn a_name_without_space_is_left_out() {
         let mut labels = Labels::between(0, 3 * LINE);
-        let placed = (0..9).filter_map(|_| labels.place("a", 0, LINE / 2));
+        let placed = (0..9).filter_map(|_| labels.place("a", HPos::Left, 0, LINE / 2));
         assert_eq!(placed.collect::<Vec<_>>(), [8, 24, 40]);
     }
 }

@@ -116,12 +116,7 @@ fn draw_name<DB: DrawingBackend>(
     } else {
         (HPos::Left, point.column + point.radius + GAP)
     };
-    let row = if is_right {
-        labels.place_before(name, edge, point.row)
-    } else {
-        labels.place(name, edge, point.row)
-    };
-    let Some(row) = row else {
+    let Some(row) = labels.place(name, anchor, edge, point.row) else {
         return Ok(());
     };
     if row != point.row {

@@ -54,7 +54,8 @@ struct Run {
     slot: u32,
 }
 
-/// Entries of one row before they are summed: at 16 bytes each, the bound on the scratch of a row.
+/// Entries and runs of one row before they are summed: at 16 bytes each at most, the bound on the
+/// scratch of a row.
 const MANY_ENTRIES: usize = 1 << 20;
 /// The same for each of many rows that grow side by side.
 const ENTRIES_OF_GROUP: usize = 1 << 14;
@@ -152,13 +153,12 @@ impl<'s> RowCells<'s> {
             }
             // Columns after this one that it fills; in the last one it ends.
             let filled = (units.end - column_end - 1) / width;
-            column = column.saturating_add(u32::try_from(filled).unwrap_or(u32::MAX));
-            let end = column.saturating_add(1);
-            if first < end {
+            column += 1 + u32::try_from(filled).unwrap_or(u32::MAX);
+            if first < column {
+                let end = column;
                 self.runs.push(Run { first, end, slot });
             }
-            at = column_end.saturating_add(filled.saturating_mul(width));
-            column = end;
+            at = column_end + filled * width;
             column_end = at.saturating_add(width);
         }
         self.push(Entry {
@@ -434,8 +434,8 @@ impl Tally {
         }
         for &(slot, units) in &self.found {
             // Sorted cells find their slot last; short ones are searched.
-            let known = self.sums.iter_mut().rev().take(64);
-            match known.into_iter().find(|it| it.0 == slot) {
+            let mut known = self.sums.iter_mut().rev().take(64);
+            match known.find(|it| it.0 == slot) {
                 Some((_, sum)) => *sum += units,
                 None => self.sums.push((slot, units)),
             }

@@ -1,6 +1,6 @@
 //! Answers for people and what they say of the file: warnings, widths, order, shown figures.
 
-use crate::support::{estimate, step};
+use crate::support::{self, estimate, step};
 use analytics::barriers::{BarrierSort, barriers, barriers_for};
 use analytics::clock::ClockKind;
 use analytics::critical::{CriticalOptions, critical_path};
@@ -62,8 +62,7 @@ fn answers(report: &ProfileReport) -> Vec<String> {
 
 #[test]
 fn every_answer_from_a_truncated_file_or_a_part_of_one_says_so() {
-    let whole =
-        crate::support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
+    let whole = support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
     assert_eq!(whole.report().warnings(), [] as [String; 0]);
     let report = truncated();
     let cut = |report: &ProfileReport| {
@@ -89,7 +88,7 @@ fn every_answer_from_a_truncated_file_or_a_part_of_one_says_so() {
 fn a_cycle_past_the_end_is_answered_with_the_end() {
     let steps = vec![step(SampleKind::Compute, "k", 0, 0)];
     // The tile clock ends at 60, where the second tile does; the cropped one at 50.
-    let report = crate::support::profile(steps, &[(0, 0, 0, 50), (1, 0, 10, 70)]).report();
+    let report = support::profile(steps, &[(0, 0, 0, 50), (1, 0, 10, 70)]).report();
     let warnings = |filter| {
         let question = Query {
             filter,
@@ -119,7 +118,7 @@ fn a_cycle_past_the_end_is_answered_with_the_end() {
 #[test]
 fn a_comparison_says_which_profile_is_not_whole() {
     let steps = vec![step(SampleKind::Compute, "k", 0, 0)];
-    let whole = crate::support::profile(steps, &[(0, 0, 0, 9)]).report();
+    let whole = support::profile(steps, &[(0, 0, 0, 9)]).report();
     let compared = diff(&whole, &truncated(), &DiffOptions::default()).expect("compares");
     let says = |it: &&String| it.starts_with("after: the file is truncated");
     assert_eq!(
@@ -164,7 +163,7 @@ fn long_names(scale: u64) -> ProfileReport {
         samples.push((tile, 4, now, 90_000 * scale));
         samples.push((tile, 5, 90_000 * scale, 91_000 * scale));
     }
-    crate::support::profile(steps, &samples).report()
+    support::profile(steps, &samples).report()
 }
 
 /// The first words of the lines of the table whose header has these words.
@@ -291,7 +290,7 @@ fn names_with_numbers_are_in_the_order_of_the_numbers() {
         });
     }
     let samples = [(100, 0, 0, 9), (1, 1, 0, 9), (10, 2, 0, 9), (2, 3, 0, 9)];
-    let report = crate::support::profile(steps, &samples).report();
+    let report = support::profile(steps, &samples).report();
     let names = |group_by: &GroupBy, sort_by| {
         let question = Query {
             group_by: group_by.clone(),

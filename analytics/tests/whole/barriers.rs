@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::bsp::{Program, programs};
 use crate::support::strategy::profiles;
-use crate::support::{ModelProfile, step};
+use crate::support::{self, ModelProfile, step};
 use analytics::barriers::{Barrier, BarrierReport, BarrierSort, barriers, barriers_for};
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{ProfileHeader, ProfileReport, SampleKind, StepDescriptor};
@@ -82,7 +82,7 @@ fn two_tiles() -> ModelProfile {
         exchange(2, 0, 30),
         checkpoint,
     ];
-    crate::support::profile(
+    support::profile(
         steps,
         &[
             (4, 0, 0, 100),
@@ -189,7 +189,7 @@ fn ties_say_how_many_tiles_are_as_late_as_the_last() {
     for (tile, step, arrival) in [(0, 0, 76), (1, 1, 100), (2, 0, 90), (3, 1, 75)] {
         samples.extend([(tile, step, 0, arrival), (tile, 2, arrival, 120)]);
     }
-    let found = barriers(&crate::support::profile(steps, &samples).report()).expect("decodes");
+    let found = barriers(&support::profile(steps, &samples).report()).expect("decodes");
     let row = &found.barriers[0];
     assert_eq!(
         (row.last_tile.get(), row.late_by, row.late_tiles),
@@ -205,8 +205,7 @@ fn ties_say_how_many_tiles_are_as_late_as_the_last() {
 
 #[test]
 fn a_profile_without_exchanges_has_no_boundaries() {
-    let report =
-        crate::support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
+    let report = support::profile(vec![step(SampleKind::Compute, "k", 0, 0)], &[(0, 0, 0, 9)]);
     let found = barriers(&report.report()).expect("decodes");
     assert_eq!(found.barriers, []);
     assert!(barriers_text(&found, BarrierSort::LastExit, 20).contains("nothing waits"));
@@ -337,7 +336,7 @@ fn check_program(program: &Program) -> Result<(), TestCaseError> {
         prop_assert_eq!(tile.waiting_in_exchange, 0);
         prop_assert_eq!(
             tile.barrier,
-            crate::support::bsp::RELEASE * found.barriers.len() as u64
+            support::bsp::RELEASE * found.barriers.len() as u64
         );
     }
     Ok(())

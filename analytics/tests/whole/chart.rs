@@ -1,6 +1,6 @@
 //! Charts by the shapes that they draw: lengths and colours follow the figures.
 
-use crate::support::step;
+use crate::support::{self, step};
 use analytics::chart::{
     Theme, cumulative_work, duration_histogram, phase_waterfall, roofline, tile_map,
 };
@@ -60,7 +60,7 @@ fn report() -> ProfileReport {
         (46, 0, 0, 40),
         (46, 1, 40, 48),
     ];
-    crate::support::profile(steps, &samples).report()
+    support::profile(steps, &samples).report()
 }
 
 fn grouped(group_by: GroupBy) -> analytics::query::QueryResult {
@@ -140,10 +140,10 @@ fn attributes(svg: &str, tag: &str, name: &str) -> Vec<i32> {
 /// 20 in 20; and 20 cycles without an estimate.
 fn estimated() -> ProfileReport {
     let mut steps = ["wide", "thin", "dark"].map(|it| step(SampleKind::Compute, it, 0, 0));
-    steps[0].estimate = crate::support::estimate(30, 40);
-    steps[1].estimate = crate::support::estimate(5, 20);
+    steps[0].estimate = support::estimate(30, 40);
+    steps[1].estimate = support::estimate(5, 20);
     let samples = [(0, 0, 0, 80), (0, 1, 80, 100), (0, 2, 100, 120)];
-    crate::support::profile(steps.to_vec(), &samples).report()
+    support::profile(steps.to_vec(), &samples).report()
 }
 
 #[test]

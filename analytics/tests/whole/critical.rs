@@ -2,7 +2,7 @@
 
 use crate::support::bsp::{KERNELS, Program, RELEASE, Superstep, programs};
 use crate::support::strategy::profiles;
-use crate::support::{ModelProfile, step};
+use crate::support::{self, ModelProfile, step};
 use analytics::critical::{CriticalOptions, CriticalPath, critical_path, slack};
 use analytics::profile::SampleKind;
 use analytics::report::{critical_json, critical_text};
@@ -88,7 +88,7 @@ fn gaps_are_unattributed_and_a_run_without_exchanges_is_one_stretch() {
         step(SampleKind::Compute, "k", 0, 0),
         step(SampleKind::Idle, "", 1, 0),
     ];
-    let profile = crate::support::profile(steps, &[(3, 0, 0, 10), (3, 1, 25, 40), (8, 0, 0, 20)]);
+    let profile = support::profile(steps, &[(3, 0, 0, 10), (3, 1, 25, 40), (8, 0, 0, 20)]);
     let found = path(&profile, &CriticalOptions::default());
     let [only] = &found.stretches[..] else {
         panic!("{found:?}");

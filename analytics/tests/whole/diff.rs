@@ -1,7 +1,7 @@
 //! Comparison: worked by hand, and properties over generated programs.
 
 use crate::support::bsp::{KERNELS, Program, programs};
-use crate::support::{estimate, step};
+use crate::support::{self, estimate, step};
 use analytics::aggregate::Measures;
 use analytics::diff::{DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
 use analytics::format::{ProfileWriter, open_bytes};
@@ -31,7 +31,7 @@ fn run(calls: &[Call]) -> ProfileReport {
         samples.push((3, at, now, now + cycles));
         now += cycles;
     }
-    crate::support::profile(steps, &samples).report()
+    support::profile(steps, &samples).report()
 }
 
 fn compared(before: &[Call], after: &[Call]) -> ProfileDiff {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::naive::{self, Placed};
 use crate::support::strategy::profiles;
-use crate::support::{ModelProfile, estimate, step};
+use crate::support::{self, ModelProfile, estimate, step};
 use analytics::clock::ClockKind;
 use analytics::export::{ExportError, ExportFormat, ExportOptions, TimeUnit, export};
 use analytics::profile::{ProfileReport, SampleKind};
@@ -351,7 +351,7 @@ fn small() -> ModelProfile {
     let mut gemm = step(SampleKind::Compute, "gemm", 1, 0);
     gemm.estimate = estimate(40, 50);
     let steps = vec![gemm, step(SampleKind::Synchronization, "", 2, 0)];
-    crate::support::profile(steps, &[(7, 0, 0, 100), (7, 1, 100, 130), (9, 0, 0, 90)])
+    support::profile(steps, &[(7, 0, 0, 100), (7, 1, 100, 130), (9, 0, 0, 90)])
 }
 
 #[test]

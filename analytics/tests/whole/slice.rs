@@ -1,7 +1,7 @@
 //! Slices: every kept sample as it was, and no other.
 
 use crate::support::strategy::profiles;
-use crate::support::{ModelProfile, step};
+use crate::support::{self, ModelProfile, step};
 use analytics::clock::{ClockKind, initial_sync_crop};
 use analytics::format::{SliceError, SliceOptions, open_bytes, slice};
 use analytics::profile::{ProfileReport, Sample, StepDescriptor, WorkEstimate};
@@ -135,7 +135,7 @@ fn transfers_of_kept_samples_are_kept() {
 
 #[test]
 fn nothing_left_is_an_error() {
-    let profile = crate::support::profile(
+    let profile = support::profile(
         vec![step(analytics::profile::SampleKind::Compute, "k", 0, 0)],
         &[(3, 0, 0, 10)],
     );

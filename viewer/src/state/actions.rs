@@ -359,12 +359,12 @@ impl App {
         if last == cycle {
             return;
         }
-        let is_followed = || {
-            self.view
-                .with_untracked(|view| view.panels.over == Over::Cursor)
-        };
-        if cycle.is_none() && is_followed() {
-            self.change_view(|view| view.panels.cycle = last);
+        if cycle.is_none() {
+            self.change_view(|view| {
+                if view.panels.over == Over::Cursor {
+                    view.panels.cycle = last;
+                }
+            });
         }
         self.cursor.set(cycle);
     }
