@@ -8,6 +8,7 @@ use wasm_bindgen::{JsCast as _, JsValue};
 use super::cause::{Cause, Failure};
 use super::panel::PanelAnswer;
 use super::protocol::{Answer, RasterAnswer};
+use super::read::{release, taken};
 
 /// A message and the buffers that change hands with it.
 pub(crate) struct Packed {
@@ -105,26 +106,25 @@ pub(crate) fn unpack_answer(message: &Array) -> Result<(u64, Answer), Failure> {
         Answer::Panel(panel) => {
             if let PanelAnswer::Ports(ports) = &mut **panel {
                 for (at, plane) in (2..).zip(&mut ports.planes) {
-                    *plane = bytes(message, at);
+                    *plane = column(message, at);
                 }
             }
         }
-        Answer::Matrix(matrix) => matrix.plane = bytes(message, 2),
+        Answer::Matrix(matrix) => matrix.plane = column(message, 2),
         _ => {}
     }
     Ok((id, answer))
 }
 
 fn fill(raster: &mut RasterAnswer, message: &Array) {
-    raster.kinds = bytes(message, 2);
-    let kernels = message
-        .get(3)
-        .dyn_into::<Uint32Array>()
-        .map(|it| it.to_vec());
-    raster.kernels = kernels.unwrap_or_default();
-    raster.busy = bytes(message, 4);
-    raster.focused = bytes(message, 5);
-    raster.efficiency = bytes(message, 6);
+    raster.kinds = column(message, 2);
+    if let Ok(kernels) = message.get(3).dyn_into::<Uint32Array>() {
+        raster.kernels = kernels.to_vec();
+        release(&kernels);
+    }
+    raster.busy = column(message, 4);
+    raster.focused = column(message, 5);
+    raster.efficiency = column(message, 6);
 }
 
 /// The planes of a picture that travel beside its answer.
@@ -142,6 +142,12 @@ fn planes(answer: &Answer) -> Option<&[Vec<u8>]> {
 fn bytes(message: &Array, at: u32) -> Vec<u8> {
     let column = message.get(at).dyn_into::<Uint8Array>();
     column.map(|it| it.to_vec()).unwrap_or_default()
+}
+
+/// Bytes that came with a message for this end alone.
+fn column(message: &Array, at: u32) -> Vec<u8> {
+    let column = message.get(at).dyn_into::<Uint8Array>();
+    column.map(|it| taken(&it)).unwrap_or_default()
 }
 
 /// Ids stay far below 2^53.

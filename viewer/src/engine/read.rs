@@ -4,11 +4,12 @@
 
 use analytics::format::ByteRange;
 use bytes::Bytes;
-use js_sys::{Array, ArrayBuffer, Promise, Uint8Array};
+use js_sys::{Array, ArrayBuffer, Promise, Reflect, Uint8Array};
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    Blob, DedicatedWorkerGlobalScope, Headers, Request, RequestCredentials, RequestInit, Response,
+    Blob, DedicatedWorkerGlobalScope, Headers, MessageChannel, MessagePort, Request,
+    RequestCredentials, RequestInit, Response,
 };
 
 use super::cause::{Cause, Failure};
@@ -40,7 +41,7 @@ impl Input {
     /// Where the browser or the host does not give them.
     pub(crate) async fn read(&self, range: ByteRange) -> Result<Bytes, Failure> {
         match self {
-            Self::File(blob) => exactly(slice(blob, range).await?.to_vec().into(), range),
+            Self::File(blob) => exactly(taken(&slice(blob, range).await?).into(), range),
             Self::Ranges { first, .. } if range.end <= first.len() as u64 => copy(first, range),
             Self::Ranges { url, .. } => {
                 let response = fetch(url, Some(range)).await?;
@@ -91,7 +92,9 @@ pub(crate) async fn append(
     let at = file.len();
     file.resize(at + part.length() as usize, 0);
     part.copy_to(&mut file[at..]);
-    exact(part.length().into(), range)
+    let length = part.length();
+    release(&part);
+    exact(length.into(), range)
 }
 
 /// Asks an address for its first bytes; gives the input and the length of the file.
@@ -192,7 +195,35 @@ async fn body(response: &Response, url: &str) -> Result<Vec<u8>, Failure> {
         .await
         .map_err(broken)?
         .unchecked_into();
-    Ok(Uint8Array::new(&buffer).to_vec())
+    Ok(taken(&Uint8Array::new(&buffer)))
+}
+
+/// A copy of bytes that nobody else needs; their own memory is given back.
+pub(super) fn taken(bytes: &Uint8Array) -> Vec<u8> {
+    let copy = bytes.to_vec();
+    release(bytes);
+    copy
+}
+
+/// Gives back the memory of an array at once: the next collection of garbage may be far, and a file
+/// is read in many pieces. The buffer is moved to an end of a channel that nobody holds, because one
+/// that is moved inside the thread stays with the browser until it collects.
+pub(super) fn release(array: &JsValue) {
+    thread_local!(static NOWHERE: Option<MessagePort> = nowhere());
+    let buffer = Reflect::get(array, &"buffer".into()).unwrap_or_default();
+    NOWHERE.with(|port| {
+        if let Some(port) = port {
+            // What cannot be moved waits for the collection.
+            let _ = port.post_message_with_transferable(&JsValue::NULL, &Array::of1(&buffer));
+        }
+    });
+}
+
+/// An end of a channel whose other end is closed.
+fn nowhere() -> Option<MessagePort> {
+    let channel = MessageChannel::new().ok()?;
+    channel.port2().close();
+    Some(channel.port1())
 }
 
 /// The host's own words where they are short, else its status.

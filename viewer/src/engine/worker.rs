@@ -221,7 +221,7 @@ impl Worker {
     ) -> Result<Opened, Failure> {
         if let Source::Converted { name, bytes } = source {
             let columnar = file.dyn_into::<Uint8Array>().map_err(|_other| lost())?;
-            let columnar = columnar.to_vec();
+            let columnar = read::taken(&columnar);
             let length = columnar.len() as u64;
             let input = Input::Whole(columnar.into());
             let mut held = self.read(id, &name, input, length).await?;
