@@ -1,5 +1,7 @@
 //! The page: what is shown in which state.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 
 use crate::browser;
@@ -19,6 +21,9 @@ use crate::state::history;
 use crate::timeline::component::Timeline;
 use crate::timeline::frames;
 
+/// How long the first page is left alone before the view of a profile is prepared behind it.
+const LANDED: Duration = Duration::from_millis(150);
+
 /// The whole page.
 #[component]
 pub(crate) fn Page() -> impl IntoView {
@@ -33,12 +38,7 @@ pub(crate) fn Page() -> impl IntoView {
     let state = Memo::new(move |_| app.load.with(|load| load.name()));
     let main = move || match state.get() {
         "loading" => view! { <Loading/> }.into_any(),
-        "ready" => view! {
-            <SummaryPanel/>
-            <Timeline/>
-            <LowerPanel/>
-        }
-        .into_any(),
+        "ready" => ().into_any(),
         "package" => view! { <Memory/> }.into_any(),
         _ => view! { <Landing/> }.into_any(),
     };
@@ -49,10 +49,34 @@ pub(crate) fn Page() -> impl IntoView {
             <Banner/>
             <OtherFile/>
             {main}
+            <Prepared state/>
         </main>
         <Reading/>
         <Help/>
         <DropZone/>
+    }
+}
+
+/// The view of a profile, which is made before one is open and filled when it is: to make it takes
+/// the page as long as the worker needs to open a file. It stays for the files after the first.
+#[component]
+fn Prepared(
+    /// The state of loading.
+    state: Memo<&'static str>,
+) -> impl IntoView {
+    let is_due = RwSignal::new(false);
+    set_timeout(move || is_due.set(true), LANDED);
+    let is_made = Memo::new(move |made| {
+        made == Some(&true) || is_due.get() || matches!(state.get(), "loading" | "ready")
+    });
+    view! {
+        <Show when=move || is_made.get()>
+            <div class="of-profile" hidden=move || state.get() != "ready">
+                <SummaryPanel/>
+                <Timeline/>
+                <LowerPanel/>
+            </div>
+        </Show>
     }
 }
 

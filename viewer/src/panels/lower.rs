@@ -12,6 +12,7 @@ use super::memory::Memory;
 use super::phases::Phases;
 use super::plots::Plots;
 use crate::state::actions::use_app;
+use crate::state::load::LoadState;
 use crate::state::view::Lower;
 
 /// The choice and what was chosen.
@@ -56,6 +57,9 @@ fn open_what_links_name() {
         // Two tabs may name the same addresses, and each opens them for itself.
         app.turn.track();
         let (compare, package) = wanted.get();
+        if !app.load.with_untracked(LoadState::is_open) {
+            return;
+        }
         if let Some(address) = compare {
             app.open_other_place(&address);
         }

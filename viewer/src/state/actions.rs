@@ -271,13 +271,15 @@ impl App {
         self.panels.forget();
     }
 
-    /// Asks the worker about the open profile. An effect that asks runs again when another profile
-    /// comes into view.
+    /// Asks the worker about what is open; nothing where nothing is. An effect that asks runs again
+    /// when another profile comes into view.
     pub(crate) fn ask(self, request: Request) {
         if Observer::get().is_some() {
             self.turn.track();
         }
-        self.client.with_value(|client| client.ask(request));
+        if self.load.with_untracked(LoadState::is_open) {
+            self.client.with_value(|client| client.ask(request));
+        }
     }
 
     /// Asks for JSON: a promise of the text, or of null where there will be none. Who asked before
@@ -447,6 +449,7 @@ impl App {
         self.panels.take_package(opened);
         if let Some(name) = loading {
             self.load.set(LoadState::Package { name });
+            self.turn.update(|turn| *turn += 1);
         }
     }
 
@@ -456,7 +459,11 @@ impl App {
             self.reading.set(None);
             self.trouble.set(None);
         }
+        let is_news = self.load.with_untracked(|load| !load.is_open());
         self.load.set(LoadState::Ready(Arc::new(summary)));
+        if is_news {
+            self.turn.update(|turn| *turn += 1);
+        }
     }
 
     /// A local file is named by its hash in links. Figures come first: the hash reads the file

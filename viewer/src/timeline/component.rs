@@ -63,6 +63,10 @@ pub(crate) fn Timeline() -> impl IntoView {
     });
     let scene = move || overlay_scene(app, derived, size.get(), marks);
     keep_painted(overlay, size, scene, || {});
+    Effect::new(move |_| {
+        app.turn.track();
+        marks.set(Marks::default());
+    });
     let pointer = Pointer::new(app, derived, size, marks);
     pointer.listen_to_keys();
     let state = move || {
