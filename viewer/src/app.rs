@@ -15,7 +15,7 @@ use crate::panels::landing::{Landing, Loading};
 use crate::panels::lower::LowerPanel;
 use crate::panels::memory::Memory;
 use crate::panels::summary::SummaryPanel;
-use crate::state::actions::App;
+use crate::state::actions::{App, use_app};
 use crate::state::derived::Derived;
 use crate::state::history;
 use crate::timeline::component::Timeline;
@@ -64,8 +64,13 @@ fn Prepared(
     /// The state of loading.
     state: Memo<&'static str>,
 ) -> impl IntoView {
+    let app = use_app();
     let is_due = RwSignal::new(false);
-    set_timeout(move || is_due.set(true), LANDED);
+    let landed = move || {
+        is_due.set(true);
+        app.rehearse();
+    };
+    set_timeout(landed, LANDED);
     let is_made = Memo::new(move |made| {
         made == Some(&true) || is_due.get() || matches!(state.get(), "loading" | "ready")
     });

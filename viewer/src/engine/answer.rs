@@ -170,7 +170,8 @@ pub(crate) fn exact(
         | Request::MatrixJson(_)
         | Request::Hash
         | Request::ReadAll
-        | Request::ReadLess => {
+        | Request::ReadLess
+        | Request::Rehearse => {
             let message = "the worker asked the engine what only the worker does";
             Err(Failure::new(Cause::Internal, message))
         }

@@ -66,7 +66,7 @@ impl Lane {
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
         match request {
-            Request::Open(_) => Self::Open,
+            Request::Open(_) | Request::Rehearse => Self::Open,
             Request::Table(_) => Self::Table,
             Request::Json(_) => Self::Json,
             Request::Spent(_) => Self::Spent,

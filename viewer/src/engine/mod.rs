@@ -23,6 +23,7 @@ pub(crate) mod plot;
 pub(crate) mod ports;
 pub(crate) mod protocol;
 pub(crate) mod read;
+pub(crate) mod rehearsal;
 pub(crate) mod ruler;
 pub(crate) mod slack;
 pub(crate) mod spent;

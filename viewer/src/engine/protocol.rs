@@ -103,6 +103,8 @@ pub(crate) enum Request {
     MatrixJson(MatrixAsked),
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
+    /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
+    Rehearse,
 }
 
 /// An answer of the worker.
@@ -158,6 +160,8 @@ pub(crate) enum Answer {
     OtherRaster(RasterAnswer),
     /// The question has no answer.
     Failed(Failure),
+    /// To [`Request::Rehearse`].
+    Rehearsed,
 }
 
 /// What was read so far.

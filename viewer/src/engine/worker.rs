@@ -27,6 +27,7 @@ use super::needs::{self, PIECE};
 use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
+use super::rehearsal;
 use crate::timeline::viewport::rounded;
 
 /// Files up to this size are read whole before they are shown: one read costs more than the bytes.
@@ -81,6 +82,7 @@ impl Worker {
         let files = [2, 3].map(|at| message.get(at));
         let request = match request {
             Request::Open(source) => return spawn_local(self.open(id, source, files)),
+            Request::Rehearse => return self.rehearse(id),
             Request::OpenOther(source) => return spawn_local(self.open_other(id, source, files)),
             Request::OpenPackage(source) => {
                 return spawn_local(self.open_package(id, source, files));
@@ -113,6 +115,14 @@ impl Worker {
             Request::ReadLess => self.read_less(&held),
             request => self.answer(id, request, held),
         }
+    }
+
+    /// Answers are packed and not sent; one that fails is no matter, since nobody waits for it.
+    fn rehearse(&self, id: u64) {
+        for answer in rehearsal::rehearse().unwrap_or_default() {
+            let _packed = envelope::pack(id, &answer);
+        }
+        self.send(id, &Answer::Rehearsed);
     }
 
     /// Answers at once where the samples are here; else says what is known and reads them.

@@ -83,6 +83,8 @@ pub(crate) struct App {
     pub(crate) turn: RwSignal<u64>,
     /// Whether the hash of the open file was asked for.
     hash_asked: StoredValue<bool>,
+    /// The worker that rehearses.
+    rehearsal: StoredValue<Option<WorkerClient>, LocalStorage>,
     /// Takes the JSON that was asked for.
     wants_json: StoredValue<Option<Function>, LocalStorage>,
     pub(super) client: StoredValue<WorkerClient, LocalStorage>,
@@ -118,6 +120,7 @@ impl App {
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
             hash_asked: StoredValue::new(false),
+            rehearsal: StoredValue::new_local(None),
             wants_json: StoredValue::new_local(None),
             client: StoredValue::new_local(client.clone()),
         };
@@ -209,7 +212,24 @@ impl App {
         });
     }
 
+    /// While nothing is open, a worker of its own rehearses the first questions.
+    pub(crate) fn rehearse(self) {
+        if self.load.with_untracked(|load| *load == LoadState::Empty) {
+            let client = WorkerClient::start();
+            client.set_on_answer(move |_| self.end_rehearsal());
+            client.rehearse();
+            self.rehearsal.set_value(Some(client));
+        }
+    }
+
+    fn end_rehearsal(self) {
+        if let Some(Some(client)) = self.rehearsal.try_update_value(Option::take) {
+            client.end();
+        }
+    }
+
     fn open(self, source: Source, name: String, file: Option<&Blob>) {
+        self.end_rehearsal();
         self.forget();
         self.load.set(LoadState::Loading {
             name,
@@ -419,7 +439,7 @@ impl App {
             Answer::ReadingFailed(failure) => self.trouble.set(Some(failure)),
             Answer::Failed(failure) => self.failed(failure),
             // The client takes these apart.
-            Answer::Early(_) | Answer::Converted { .. } => {}
+            Answer::Early(_) | Answer::Converted { .. } | Answer::Rehearsed => {}
         }
     }
 
