@@ -18,6 +18,7 @@ use chromiumoxide::cdp::browser_protocol::input::{
     DispatchMouseEventParams, DispatchMouseEventType, DragData, DragDataItem, MouseButton,
 };
 use chromiumoxide::cdp::browser_protocol::log::{EventEntryAdded, LogEntryLevel};
+use chromiumoxide::cdp::browser_protocol::network;
 use chromiumoxide::cdp::browser_protocol::page::{
     AddScriptToEvaluateOnNewDocumentParams, NavigateParams, Viewport,
 };
@@ -61,6 +62,16 @@ pub struct Tab {
     chromium: Chromium,
 }
 
+/// The driver listens to the network, and a browser that is listened to keeps what it loads: memory
+/// that a page alone does not take.
+async fn keep_no_answers(page: &Page) {
+    let listen = network::EnableParams::builder()
+        .max_total_buffer_size(0)
+        .max_resource_buffer_size(0);
+    let listening = page.execute(listen.build()).await;
+    listening.expect("the network is listened to");
+}
+
 impl Tab {
     /// An empty page, `width` by `height` CSS pixels.
     ///
@@ -82,6 +93,7 @@ impl Tab {
         let page = timeout(CALL, browser.new_page("about:blank"));
         let page = page.await.expect("in time").expect("a page opens");
         page.enable_log().await.expect("the log is on");
+        keep_no_answers(&page).await;
         let console = page.event_listener().await.expect("a listener");
         let exceptions = page.event_listener().await.expect("a listener");
         let log = page.event_listener().await.expect("a listener");

@@ -388,10 +388,10 @@ pub(crate) struct RasterAnswer {
     /// Part of each cell that is compute, in 1/255.
     #[serde(skip)]
     pub(crate) busy: Vec<u8>,
-    /// Part of each cell that is the kernel in focus, in 1/255, rounded up.
+    /// Part of each cell that is the kernel in focus, in 1/255, rounded up; empty without a focus.
     #[serde(skip)]
     pub(crate) focused: Vec<u8>,
-    /// As [`analytics::timeline::Raster::efficiency`].
+    /// As [`analytics::timeline::Raster::efficiency`]; empty where the colours are no scale.
     #[serde(skip)]
     pub(crate) efficiency: Vec<u8>,
 }

@@ -86,8 +86,8 @@ impl Ink {
 
     /// The cells of `raster` as pixels.
     pub(crate) fn cells(&self, raster: &RasterAnswer, id: u64) -> Bitmap {
-        let columns = (raster.kinds.iter().zip(&raster.kernels).zip(&raster.busy))
-            .zip(raster.focused.iter().zip(&raster.efficiency));
+        let columns = raster.kinds.iter().zip(&raster.kernels).zip(&raster.busy);
+        let (focused, efficiency) = (&raster.focused, &raster.efficiency);
         let is_exact = !raster.from_overview;
         let has_shares =
             is_exact && raster.asked.focus.is_some() && raster.asked.focus == self.focus();
@@ -95,13 +95,13 @@ impl Ink {
         let is_named = is_exact || raster.asked.colour != Colouring::Operation;
         let mut rgba = Vec::with_capacity(raster.kinds.len() * 4);
         let mut last: Option<(CellData, [u8; 4])> = None;
-        for (((&kind, &name), &busy), (&focused, &efficiency)) in columns {
+        for (at, ((&kind, &name), &busy)) in columns.enumerate() {
             let cell = CellData {
                 kind: CellKind::from_byte(kind),
                 name: if is_named { name } else { 0 },
                 busy,
-                focused,
-                efficiency,
+                focused: focused.get(at).copied().unwrap_or_default(),
+                efficiency: efficiency.get(at).copied().unwrap_or(NO_EFFICIENCY),
             };
             // Neighbours are often alike.
             let pixel = match last {

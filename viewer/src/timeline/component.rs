@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use gloo_timers::callback::Timeout;
 use leptos::html;
@@ -142,8 +142,9 @@ fn asked(app: App, derived: Derived, size: Size) -> Option<RasterAsked> {
 type Cells = RwSignal<Option<Arc<RasterAnswer>>>;
 type Pictures = Memo<Option<Picture>>;
 
-/// Cells that are pixels already, in these colours; the newest last.
-type Inked = StoredValue<VecDeque<(Arc<RasterAnswer>, Arc<Ink>, Picture)>>;
+/// Cells that are pixels already, in these colours; the newest last. The cells themselves, twice as
+/// large, are not kept for this.
+type Inked = StoredValue<VecDeque<(Weak<RasterAnswer>, Arc<Ink>, Picture)>>;
 
 /// Pictures that are kept: of the cells in view, of those before, of those of the whole run.
 const INKED_MAX: usize = 3;
@@ -155,8 +156,9 @@ fn picture(derived: Derived, cells: Cells, inked: Inked) -> Pictures {
         let raster = cells.get()?;
         let ink: Arc<Ink> = derived.ink.get();
         inked.try_update_value(|inked| {
-            let is_it =
-                |(of, with, _): &(_, _, _)| Arc::ptr_eq(of, &raster) && Arc::ptr_eq(with, &ink);
+            let is_it = |(of, with, _): &(Weak<_>, _, _)| {
+                of.as_ptr() == Arc::as_ptr(&raster) && Arc::ptr_eq(with, &ink)
+            };
             if let Some((.., picture)) = inked.iter().find(|it| is_it(it)) {
                 return picture.clone();
             }
@@ -167,7 +169,7 @@ fn picture(derived: Derived, cells: Cells, inked: Inked) -> Pictures {
             if inked.len() == INKED_MAX {
                 inked.pop_front();
             }
-            inked.push_back((Arc::clone(&raster), Arc::clone(&ink), picture.clone()));
+            inked.push_back((Arc::downgrade(&raster), Arc::clone(&ink), picture.clone()));
             picture
         })
     })
