@@ -71,9 +71,13 @@ fn Prepared(
         app.rehearse();
     };
     set_timeout(landed, LANDED);
-    let is_made = Memo::new(move |made| {
-        made == Some(&true) || is_due.get() || matches!(state.get(), "loading" | "ready")
+    Effect::new(move |_| {
+        if state.get() == "loading" {
+            // After the frame that says so.
+            request_animation_frame(move || set_timeout(move || is_due.set(true), Duration::ZERO));
+        }
     });
+    let is_made = Memo::new(move |_| is_due.get() || state.get() == "ready");
     view! {
         <Show when=move || is_made.get()>
             <div class="of-profile" hidden=move || state.get() != "ready">

@@ -90,10 +90,18 @@ impl Barrier {
     }
 
     /// The part of a stay in `from..to`, on the shared clock, that was spent waiting for the last
-    /// tile; what is left of a synchronization is the cost of the barrier itself.
+    /// tile, in cycles.
     #[must_use]
     pub fn waiting_within(&self, from: u64, to: u64) -> u64 {
         waits::before(self.last_entry, from, to)
+    }
+
+    /// What is left of a synchronization in `from..to`, on the shared clock: the cost of the
+    /// barrier itself, in cycles.
+    #[must_use]
+    pub fn cost_within(&self, from: u64, to: u64) -> u64 {
+        to.saturating_sub(from)
+            .saturating_sub(self.waiting_within(from, to))
     }
 
     /// What [`Self::after_last_arrival`] exceeds the schedule by; `None` where that is unknown.

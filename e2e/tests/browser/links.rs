@@ -109,6 +109,12 @@ async fn a_link_to_a_local_file_asks_for_it_and_shows_its_view() {
     let mut again = Viewer::landing(&address).await;
     let asked = again.text("wanted-file").await;
     assert!(asked.contains(&sha), "{asked}");
+    // The view that waits behind this page takes no keys.
+    again
+        .wait("document.querySelector('.of-profile[hidden]')")
+        .await;
+    again.key("Escape", "Escape").await;
+    again.key("KeyW", "w").await;
     again.open_by_drop(&demo().profile).await;
     assert_eq!(again.span().await, span);
     assert_eq!(again.focused().await, [kernel]);

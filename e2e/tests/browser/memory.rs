@@ -51,6 +51,44 @@ async fn a_package_shows_the_memory_of_its_tiles() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_package_in_a_tab_is_asked_nothing_about_the_profile_in_another() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.drop_files(&[&demo().profile, &demo().package]).await;
+    viewer
+        .wait("document.querySelectorAll('[data-testid=profile]').length === 2")
+        .await;
+    viewer.settled().await;
+    viewer.press("show-memory").await;
+    viewer
+        .click("[data-testid=profile]:nth-of-type(2) button")
+        .await;
+    viewer
+        .wait("document.body.dataset.state === 'package'")
+        .await;
+    viewer.wait(READY).await;
+    let panels: u32 = viewer
+        .eval("document.querySelectorAll('[data-testid=memory]').length")
+        .await;
+    assert_eq!(panels, 1, "the package's own");
+    viewer
+        .click("[data-testid=profile]:nth-of-type(1) button")
+        .await;
+    viewer.wait("document.body.dataset.state === 'ready'").await;
+    viewer.press("show-figures").await;
+    viewer.settled().await;
+    viewer
+        .click("[data-testid=profile]:nth-of-type(2) button")
+        .await;
+    viewer.wait(READY).await;
+    let alarm: bool = viewer
+        .eval("document.querySelector('[role=alert]') !== null")
+        .await;
+    assert!(!alarm, "nothing was asked that a package cannot answer");
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_brings_a_profile_its_package_and_a_tile() {
     let stack = Stack::start().await;
     let (profile, package) = (

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::{Cause, Failure};
 use super::list::{List, Press};
-use super::protocol::Fact;
+use super::protocol::{Fact, Request};
 use super::spent::TileShare;
 use super::table::Cell;
 
@@ -29,6 +29,16 @@ pub(crate) struct PackageSummary {
     pub(crate) tiles: List,
     /// The fullest tile.
     pub(crate) fullest: u32,
+}
+
+impl Request {
+    /// Whether it asks an open package, for which no profile need be open.
+    pub(crate) const fn is_of_package(&self) -> bool {
+        matches!(
+            self,
+            Self::Memory(_) | Self::Matrix(_) | Self::MemoryJson(_) | Self::MatrixJson(_)
+        )
+    }
 }
 
 /// Which tile.

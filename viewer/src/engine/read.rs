@@ -205,9 +205,10 @@ pub(super) fn taken(bytes: &Uint8Array) -> Vec<u8> {
     copy
 }
 
-/// Gives back the memory of an array at once: the next collection of garbage may be far, and a file
-/// is read in many pieces. The buffer is moved to an end of a channel that nobody holds, because one
-/// that is moved inside the thread stays with the browser until it collects.
+/// Gives back the memory of an array at once: the next collection of garbage may be far, and a
+/// file is read in many pieces. The buffer is moved to an end of a channel that nobody holds,
+/// because one that is moved inside the thread stays with the browser until it collects. That is so
+/// in Chromium; WebKit kept what such a channel was sent, and others do without.
 pub(super) fn release(array: &JsValue) {
     thread_local!(static NOWHERE: Option<MessagePort> = nowhere());
     let buffer = Reflect::get(array, &"buffer".into()).unwrap_or_default();
@@ -219,8 +220,13 @@ pub(super) fn release(array: &JsValue) {
     });
 }
 
-/// An end of a channel whose other end is closed.
+/// An end of a channel whose other end is closed, in Chromium.
 fn nowhere() -> Option<MessagePort> {
+    let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
+    let agent = Reflect::get(&navigator, &"userAgent".into()).ok()?;
+    if !agent.as_string()?.contains("Chrome/") {
+        return None;
+    }
     let channel = MessageChannel::new().ok()?;
     channel.port2().close();
     Some(channel.port1())

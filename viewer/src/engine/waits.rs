@@ -41,8 +41,8 @@ pub(crate) fn facts(
         };
     };
     let from = origin.saturating_add(sample.offset);
-    let duration = sample.duration.get();
-    let waiting = row.waiting_within(from, from.saturating_add(duration));
+    let to = from.saturating_add(sample.duration.get());
+    let waiting = row.waiting_within(from, to);
     // Existing files may have the wait inside the exchange; most exchanges have none.
     if !is_barrier && waiting == 0 {
         return Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn facts(
     };
     let mut facts = vec![Fact::new("waiting", WAITING, cycles(waiting))];
     if is_barrier {
-        let cost = cycles(duration - waiting);
+        let cost = cycles(row.cost_within(from, to));
         facts.push(Fact::new("barrier", "Cost of the barrier", cost));
     }
     facts.push(Fact::new("culprit", "Slowest tile", slowest(row, sample)));

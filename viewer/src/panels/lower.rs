@@ -12,7 +12,6 @@ use super::memory::Memory;
 use super::phases::Phases;
 use super::plots::Plots;
 use crate::state::actions::use_app;
-use crate::state::load::LoadState;
 use crate::state::view::Lower;
 
 /// The choice and what was chosen.
@@ -29,15 +28,22 @@ pub(crate) fn LowerPanel() -> impl IntoView {
             </button>
         }
     };
-    let panel = move || match chosen.get() {
-        Lower::Figures => view! { <KernelTable/> }.into_any(),
-        Lower::InView => view! { <InView/> }.into_any(),
-        Lower::Chip => view! { <ChipMap/> }.into_any(),
-        Lower::Phases => view! { <Phases/> }.into_any(),
-        Lower::Exchange => view! { <Exchange/> }.into_any(),
-        Lower::Compare => view! { <Compare/> }.into_any(),
-        Lower::Plots => view! { <Plots/> }.into_any(),
-        Lower::Memory => view! { <Memory/> }.into_any(),
+    let is_open = Memo::new(move |_| app.load.with(|load| load.summary().is_some()));
+    // The first one is there before a profile is; the others are made anew for each.
+    let shown = Memo::new(move |_| {
+        let chosen = chosen.get();
+        (chosen == Lower::Figures || is_open.get()).then_some(chosen)
+    });
+    let panel = move || match shown.get() {
+        None => ().into_any(),
+        Some(Lower::Figures) => view! { <KernelTable/> }.into_any(),
+        Some(Lower::InView) => view! { <InView/> }.into_any(),
+        Some(Lower::Chip) => view! { <ChipMap/> }.into_any(),
+        Some(Lower::Phases) => view! { <Phases/> }.into_any(),
+        Some(Lower::Exchange) => view! { <Exchange/> }.into_any(),
+        Some(Lower::Compare) => view! { <Compare/> }.into_any(),
+        Some(Lower::Plots) => view! { <Plots/> }.into_any(),
+        Some(Lower::Memory) => view! { <Memory/> }.into_any(),
     };
     open_what_links_name();
     view! {
@@ -57,7 +63,7 @@ fn open_what_links_name() {
         // Two tabs may name the same addresses, and each opens them for itself.
         app.turn.track();
         let (compare, package) = wanted.get();
-        if !app.load.with_untracked(LoadState::is_open) {
+        if app.load.with_untracked(|load| load.summary().is_none()) {
             return;
         }
         if let Some(address) = compare {

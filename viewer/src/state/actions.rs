@@ -10,9 +10,8 @@ use web_sys::{Blob, File, FileList};
 
 use super::answers::PanelAnswers;
 use super::load::LoadState;
-use super::panels::Over;
 use super::tabs::{self, Parked, Tabs};
-use super::trail::{Trail, Way};
+use super::trail::Trail;
 use super::url::Fragment;
 use super::view::ViewState;
 use crate::browser;
@@ -28,7 +27,6 @@ use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
 use crate::load::place::{OnDisk, Place};
 use crate::theme::Theme;
-use crate::timeline::frames;
 
 /// Everything that the components share: signals to read, actions to call.
 #[derive(Clone, Copy)]
@@ -84,7 +82,7 @@ pub(crate) struct App {
     /// Whether the hash of the open file was asked for.
     hash_asked: StoredValue<bool>,
     /// The worker that rehearses.
-    rehearsal: StoredValue<Option<WorkerClient>, LocalStorage>,
+    pub(super) rehearsal: StoredValue<Option<WorkerClient>, LocalStorage>,
     /// Takes the JSON that was asked for.
     wants_json: StoredValue<Option<Function>, LocalStorage>,
     pub(super) client: StoredValue<WorkerClient, LocalStorage>,
@@ -212,22 +210,6 @@ impl App {
         });
     }
 
-    /// While nothing is open, a worker of its own rehearses the first questions.
-    pub(crate) fn rehearse(self) {
-        if self.load.with_untracked(|load| *load == LoadState::Empty) {
-            let client = WorkerClient::start();
-            client.set_on_answer(move |_| self.end_rehearsal());
-            client.rehearse();
-            self.rehearsal.set_value(Some(client));
-        }
-    }
-
-    fn end_rehearsal(self) {
-        if let Some(Some(client)) = self.rehearsal.try_update_value(Option::take) {
-            client.end();
-        }
-    }
-
     fn open(self, source: Source, name: String, file: Option<&Blob>) {
         self.end_rehearsal();
         self.forget();
@@ -283,6 +265,7 @@ impl App {
         self.raster.set(None);
         self.strip.set(None);
         self.hit.set(None);
+        self.cursor.set(None);
         self.trail.set_value(Trail::default());
         self.reading.set(None);
         self.trouble.set(None);
@@ -297,7 +280,13 @@ impl App {
         if Observer::get().is_some() {
             self.turn.track();
         }
-        if self.load.with_untracked(LoadState::is_open) {
+        let is_open = self
+            .load
+            .with_untracked(|load| match request.is_of_package() {
+                true => load.is_open(),
+                false => load.summary().is_some(),
+            });
+        if is_open {
             self.client.with_value(|client| client.ask(request));
         }
     }
@@ -333,37 +322,6 @@ impl App {
         self.client.with_value(|client| client.void(lane));
     }
 
-    /// Changes the view.
-    pub(crate) fn change_view(self, change: impl FnOnce(&mut ViewState)) {
-        let mut view = self.view.get_untracked();
-        change(&mut view);
-        if self.view.with_untracked(|old| *old != view) {
-            self.view.set(view);
-        }
-    }
-
-    /// Moves the view, which can be undone.
-    pub(crate) fn move_view(self, change: impl FnOnce(&mut ViewState)) {
-        let before = self.view.with_untracked(ViewState::stay);
-        self.change_view(change);
-        if self.view.with_untracked(ViewState::stay) != before {
-            let now = frames::now();
-            self.trail.update_value(|trail| trail.leave(before, now));
-        }
-    }
-
-    /// Brings back the part that was in view before, or undoes that.
-    pub(crate) fn retrace(self, way: Way) {
-        let here = self.view.with_untracked(ViewState::stay);
-        let step = |trail: &mut Trail| match way {
-            Way::Back => trail.back(here),
-            Way::Forward => trail.forward(here),
-        };
-        if let Some(stay) = self.trail.try_update_value(step).flatten() {
-            self.change_view(|view| view.return_to(stay));
-        }
-    }
-
     /// Switches to the other theme and remembers it.
     pub(crate) fn toggle_theme(self) {
         let other = match self.theme.get_untracked() {
@@ -372,23 +330,6 @@ impl App {
         };
         self.theme.set(other);
         browser::remember_theme(other);
-    }
-
-    /// The pointer is over a cycle of a timeline, or over none. A map that follows it stays at the
-    /// last cycle: the way to the map leads off the timeline.
-    pub(crate) fn point(self, cycle: Option<u64>) {
-        let last = self.cursor.get_untracked();
-        if last == cycle {
-            return;
-        }
-        if cycle.is_none() {
-            self.change_view(|view| {
-                if view.panels.over == Over::Cursor {
-                    view.panels.cycle = last;
-                }
-            });
-        }
-        self.cursor.set(cycle);
     }
 
     /// The pointer left the timeline.

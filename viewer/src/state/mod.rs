@@ -1,6 +1,6 @@
 //! What is loaded and what is looked at. Plain values in [`load`], [`view`] and [`url`]; the only
-//! writers of the page's signals in [`actions`] and [`history`]; everything that follows in
-//! [`derived`].
+//! writers of the page's signals in [`actions`], [`moves`] and [`history`]; everything that follows
+//! in [`derived`].
 
 pub(crate) mod actions;
 pub(crate) mod answers;
@@ -10,7 +10,9 @@ pub(crate) mod derived;
 pub(crate) mod history;
 pub(crate) mod listed;
 pub(crate) mod load;
+pub(crate) mod moves;
 pub(crate) mod panels;
+pub(crate) mod rehearsal;
 pub(crate) mod row_choice;
 pub(crate) mod rows;
 pub(crate) mod tabs;

@@ -63,11 +63,18 @@ pub(crate) fn Timeline() -> impl IntoView {
     });
     let scene = move || overlay_scene(app, derived, size.get(), marks);
     keep_painted(overlay, size, scene, || {});
+    let pointer = Pointer::new(app, derived, size, marks);
     Effect::new(move |_| {
         app.turn.track();
-        marks.set(Marks::default());
+        pointer.reset();
     });
-    let pointer = Pointer::new(app, derived, size, marks);
+    Effect::new(move |_| {
+        // Another profile is shown, or none.
+        if app.raster.with(Option::is_none) {
+            drawn.set(None);
+            inked.update_value(VecDeque::clear);
+        }
+    });
     pointer.listen_to_keys();
     let state = move || {
         let asked = asked.get();

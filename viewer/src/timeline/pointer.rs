@@ -48,6 +48,13 @@ impl Pointer {
         }
     }
 
+    /// Another profile is shown: what was held and pointed at was of the one before.
+    pub(crate) fn reset(self) {
+        self.drag.set_value(None);
+        self.touch.set_value(Touch::default());
+        self.marks.set(Marks::default());
+    }
+
     /// The pointer moves: a drag goes on, else the sample under it is asked for.
     pub(crate) fn moved(self, event: &PointerEvent) {
         let at = place(event);
@@ -260,14 +267,21 @@ impl Pointer {
             key: &key,
             shift: event.shift_key(),
         };
+        let is_open = self
+            .app
+            .load
+            .with_untracked(|load| load.summary().is_some());
+        let is_helped = self.app.help.get_untracked();
         match input::on_key(key, at) {
             None => return,
+            // The timeline is there before a profile is.
+            Some(KeyAction::Help) => self.app.help.set(!is_helped),
+            Some(KeyAction::Escape) if is_helped => self.app.help.set(false),
+            Some(_) if !is_open => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Retrace(way)) => self.app.retrace(way),
             Some(KeyAction::Select(end)) => self.select(end, pointer),
-            Some(KeyAction::Help) => self.app.help.update(|help| *help = !*help),
             Some(KeyAction::Find) => browser::focus("[data-testid=find]"),
-            Some(KeyAction::Escape) if self.app.help.get_untracked() => self.app.help.set(false),
             Some(KeyAction::Escape) => self.app.change_view(|view| view.kernel = None),
         }
         event.prevent_default();

@@ -11,9 +11,11 @@ use super::frames;
 use super::layout::Size;
 use super::paint::paint;
 use super::scene::Scene;
+use super::surface::Surface as _;
 use crate::browser;
 
-/// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it.
+/// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it. What
+/// has no picture any more is cleared at once.
 pub(crate) fn keep_painted(
     canvas: NodeRef<html::Canvas>,
     size: RwSignal<Size>,
@@ -42,13 +44,18 @@ pub(crate) fn keep_painted(
         });
     };
     Effect::new(move |_| {
-        if size.get().width <= 0.0 || canvas.get().is_none() {
+        let is_there = size.get().width > 0.0 && canvas.get().is_some();
+        let made = is_there.then(|| frames::measured(&scene)).flatten();
+        let is_made = made.is_some();
+        newest.set_value(made);
+        if !is_made {
+            surface.update_value(|surface| {
+                if let Some(surface) = surface {
+                    surface.clear();
+                }
+            });
             return;
         }
-        let Some(scene) = frames::measured(&scene) else {
-            return;
-        };
-        newest.set_value(Some(scene));
         if !is_waiting.get_value() {
             is_waiting.set_value(true);
             request_animation_frame(frame);

@@ -34,7 +34,8 @@ pub(crate) fn Strip() -> impl IntoView {
         let width = size.get().width;
         let columns = device(layout::strip_rect(size.get()).width, browser::pixel_ratio());
         let clock = app.view.with(|view| view.clock);
-        (width > 0.0).then_some(StripAsked { clock, columns })
+        let is_shown = width > 0.0 && derived.viewport.with(Option::is_some);
+        is_shown.then_some(StripAsked { clock, columns })
     });
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
@@ -65,6 +66,10 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     keep_painted(canvas, size, scene, || {});
     let held = StoredValue::new(false);
+    Effect::new(move |_| {
+        app.turn.track();
+        held.set_value(false);
+    });
     let move_to = move |event: &PointerEvent| {
         if let Some(viewport) = derived.viewport.get_untracked() {
             show(
