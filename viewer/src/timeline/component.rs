@@ -64,17 +64,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     let scene = move || overlay_scene(app, derived, size.get(), marks);
     keep_painted(overlay, size, scene, || {});
     let pointer = Pointer::new(app, derived, size, marks);
-    Effect::new(move |_| {
-        app.turn.track();
-        pointer.reset();
-    });
-    Effect::new(move |_| {
-        // Another profile is shown, or none.
-        if app.raster.with(Option::is_none) {
-            drawn.set(None);
-            inked.update_value(VecDeque::clear);
-        }
-    });
+    forget_the_profile_before(app, pointer, drawn, inked);
     pointer.listen_to_keys();
     let state = move || {
         let asked = asked.get();
@@ -107,6 +97,26 @@ pub(crate) fn Timeline() -> impl IntoView {
             <Selected/>
         </section>
     }
+}
+
+/// The timeline stays where another profile is shown, or none; what it kept of the one before does
+/// not.
+fn forget_the_profile_before(
+    app: App,
+    pointer: Pointer,
+    drawn: RwSignal<Option<Drawn>>,
+    inked: Inked,
+) {
+    Effect::new(move |_| {
+        app.turn.track();
+        pointer.reset();
+    });
+    Effect::new(move |_| {
+        if app.raster.with(Option::is_none) {
+            drawn.set(None);
+            inked.update_value(VecDeque::clear);
+        }
+    });
 }
 
 /// What the base canvas shows.

@@ -14,8 +14,8 @@ use super::scene::Scene;
 use super::surface::Surface as _;
 use crate::browser;
 
-/// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it. What
-/// has no picture any more is cleared at once.
+/// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it.
+/// What has no picture any more is cleared at once.
 pub(crate) fn keep_painted(
     canvas: NodeRef<html::Canvas>,
     size: RwSignal<Size>,

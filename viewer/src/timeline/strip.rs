@@ -16,8 +16,8 @@ use super::viewport::{Viewport, rounded, to_float};
 use super::words::kinds_in_words;
 use crate::browser;
 use crate::engine::protocol::{Request, StripAnswer, StripAsked};
-use crate::state::actions::use_app;
-use crate::state::derived::use_derived;
+use crate::state::actions::{App, use_app};
+use crate::state::derived::{Derived, use_derived};
 use crate::state::view::Span;
 
 /// Rows of the strip's bitmap; stretched to its height.
@@ -30,18 +30,7 @@ pub(crate) fn Strip() -> impl IntoView {
     let size = RwSignal::new(Size::default());
     let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
     follow_size(host, size);
-    let asked = Memo::new(move |_| {
-        let width = size.get().width;
-        let columns = device(layout::strip_rect(size.get()).width, browser::pixel_ratio());
-        let clock = app.view.with(|view| view.clock);
-        let is_shown = width > 0.0 && derived.viewport.with(Option::is_some);
-        is_shown.then_some(StripAsked { clock, columns })
-    });
-    Effect::new(move |_| {
-        if let Some(asked) = asked.get() {
-            app.ask(Request::Strip(asked));
-        }
-    });
+    ask(app, derived, size);
     let count = StoredValue::new(0_u64);
     let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
         let strip = app.strip.get()?;
@@ -66,9 +55,10 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     keep_painted(canvas, size, scene, || {});
     let held = StoredValue::new(false);
+    let let_go = move || held.set_value(false);
     Effect::new(move |_| {
         app.turn.track();
-        held.set_value(false);
+        let_go();
     });
     let move_to = move |event: &PointerEvent| {
         if let Some(viewport) = derived.viewport.get_untracked() {
@@ -91,11 +81,27 @@ pub(crate) fn Strip() -> impl IntoView {
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }
-            on:pointerup=move |_| held.set_value(false)
-            on:pointercancel=move |_| held.set_value(false)>
+            on:pointerup=move |_| let_go()
+            on:pointercancel=move |_| let_go()>
             <canvas node_ref=canvas></canvas>
         </div>
     }
+}
+
+/// Asks for as many columns as there are pixels.
+fn ask(app: App, derived: Derived, size: RwSignal<Size>) {
+    let asked = Memo::new(move |_| {
+        let width = size.get().width;
+        let columns = device(layout::strip_rect(size.get()).width, browser::pixel_ratio());
+        let clock = app.view.with(|view| view.clock);
+        let is_shown = width > 0.0 && derived.viewport.with(Option::is_some);
+        is_shown.then_some(StripAsked { clock, columns })
+    });
+    Effect::new(move |_| {
+        if let Some(asked) = asked.get() {
+            app.ask(Request::Strip(asked));
+        }
+    });
 }
 
 /// The strip in words.
