@@ -120,7 +120,7 @@ fn fill(raster: &mut RasterAnswer, message: &Array) {
     raster.kinds = column(message, 2);
     if let Ok(kernels) = message.get(3).dyn_into::<Uint32Array>() {
         raster.kernels = kernels.to_vec();
-        release(&kernels);
+        release(&kernels.buffer());
     }
     raster.busy = column(message, 4);
     raster.focused = column(message, 5);

@@ -93,7 +93,7 @@ pub(crate) async fn append(
     file.resize(at + part.length() as usize, 0);
     part.copy_to(&mut file[at..]);
     let length = part.length();
-    release(&part);
+    release(&part.buffer());
     exact(length.into(), range)
 }
 
@@ -201,21 +201,20 @@ async fn body(response: &Response, url: &str) -> Result<Vec<u8>, Failure> {
 /// A copy of bytes that nobody else needs; their own memory is given back.
 pub(super) fn taken(bytes: &Uint8Array) -> Vec<u8> {
     let copy = bytes.to_vec();
-    release(bytes);
+    release(&bytes.buffer());
     copy
 }
 
-/// Gives back the memory of an array at once: the next collection of garbage may be far, and a
-/// file is read in many pieces. The buffer is moved to an end of a channel that nobody holds,
+/// Gives back the memory of a buffer at once: the next collection of garbage may be far, and a
+/// file is read in many pieces. It is moved to an end of a channel that nobody holds,
 /// because one that is moved inside the thread stays with the browser until it collects. That is so
 /// in Chromium; WebKit kept what such a channel was sent, and others do without.
-pub(super) fn release(array: &JsValue) {
+pub(super) fn release(buffer: &ArrayBuffer) {
     thread_local!(static NOWHERE: Option<MessagePort> = nowhere());
-    let buffer = Reflect::get(array, &"buffer".into()).unwrap_or_default();
     NOWHERE.with(|port| {
         if let Some(port) = port {
             // What cannot be moved waits for the collection.
-            let _ = port.post_message_with_transferable(&JsValue::NULL, &Array::of1(&buffer));
+            let _ = port.post_message_with_transferable(&JsValue::NULL, &Array::of1(buffer));
         }
     });
 }

@@ -139,11 +139,6 @@ impl WorkerClient {
         }
     }
 
-    /// Has the worker rehearse; it says when it is done.
-    pub(crate) fn rehearse(&self) {
-        self.ask(Request::Rehearse);
-    }
-
     /// Nobody wants what was asked in a lane any more.
     pub(crate) fn void(&self, lane: Lane) {
         self.inner.lanes.borrow_mut().void(lane);

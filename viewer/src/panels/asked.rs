@@ -10,6 +10,7 @@ use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::{Request, Summary};
 use crate::load::place::Place;
 use crate::state::actions::use_app;
+use crate::state::load::LoadState;
 
 /// Keeps a question asked while a profile is open, and says for a panel's `data-state` whether the
 /// answer on the page is to it.
@@ -22,7 +23,7 @@ where
     Asked: Clone + PartialEq + Send + Sync + 'static,
 {
     let app = use_app();
-    let asked = Memo::new(move |_| app.load.with(|it| it.summary().is_some()).then(&asked)?);
+    let asked = Memo::new(move |_| app.load.with(LoadState::has_profile).then(&asked)?);
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
             app.ask(Request::Panel(request(asked)));

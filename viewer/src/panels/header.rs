@@ -6,6 +6,7 @@ use super::copy::CopyButton;
 use crate::browser::{self, Text};
 use crate::panels::landing::FilePicker;
 use crate::state::actions::use_app;
+use crate::state::load::LoadState;
 use crate::theme::Theme;
 
 /// The bar at the top.
@@ -42,7 +43,7 @@ pub(crate) fn Header() -> impl IntoView {
 #[component]
 fn CopyLink() -> impl IntoView {
     let app = use_app();
-    let is_open = move || app.load.with(|load| load.summary().is_some());
+    let is_open = move || app.load.with(LoadState::has_profile);
     let link = Callback::new(|()| Some(Text::Here(browser::address())));
     // Any other view is another link.
     let of = Signal::derive(move || app.view.track());

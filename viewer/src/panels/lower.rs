@@ -12,6 +12,7 @@ use super::memory::Memory;
 use super::phases::Phases;
 use super::plots::Plots;
 use crate::state::actions::use_app;
+use crate::state::load::LoadState;
 use crate::state::view::Lower;
 
 /// The choice and what was chosen.
@@ -28,7 +29,7 @@ pub(crate) fn LowerPanel() -> impl IntoView {
             </button>
         }
     };
-    let is_open = Memo::new(move |_| app.load.with(|load| load.summary().is_some()));
+    let is_open = Memo::new(move |_| app.load.with(LoadState::has_profile));
     // The first one is there before a profile is; the others are made anew for each.
     let shown = Memo::new(move |_| {
         let chosen = chosen.get();
@@ -63,7 +64,7 @@ fn open_what_links_name() {
         // Two tabs may name the same addresses, and each opens them for itself.
         app.turn.track();
         let (compare, package) = wanted.get();
-        if app.load.with_untracked(|load| load.summary().is_none()) {
+        if app.load.with_untracked(|load| !load.has_profile()) {
             return;
         }
         if let Some(address) = compare {

@@ -284,7 +284,7 @@ impl App {
             .load
             .with_untracked(|load| match request.is_of_package() {
                 true => load.is_open(),
-                false => load.summary().is_some(),
+                false => load.has_profile(),
             });
         if is_open {
             self.client.with_value(|client| client.ask(request));

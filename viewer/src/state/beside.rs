@@ -5,6 +5,7 @@ use web_sys::{Blob, File};
 
 use super::actions::App;
 use super::answers::Beside;
+use super::load::LoadState;
 use super::view::Lower;
 use crate::browser;
 use crate::engine::protocol::Source;
@@ -41,7 +42,7 @@ impl App {
 
     /// Opens a dropped file: a package beside the open profile, where there is one.
     pub(crate) fn open_dropped(self, file: &File) {
-        let has_profile = self.load.with_untracked(|load| load.summary().is_some());
+        let has_profile = self.load.with_untracked(LoadState::has_profile);
         if has_profile && file.name().ends_with(".ipuexe") {
             self.open_package_file(file);
         } else {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::actions::App;
+use super::load::LoadState;
 use super::rows;
 use super::view::{Grouping, Lower, Rows, Selection, Span, TileIds, ViewState};
 use crate::engine::phases::PhaseBar;
@@ -71,7 +72,7 @@ impl Derived {
             Arc::new(ink.with_colouring(colouring.get()))
         });
         let table_asked = Memo::new(move |_| {
-            let is_open = app.load.with(|load| load.summary().is_some());
+            let is_open = app.load.with(LoadState::has_profile);
             let asked = app.view.with(|it| TableAsked {
                 by: it.by,
                 key: match it.by {

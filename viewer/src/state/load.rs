@@ -60,6 +60,11 @@ impl LoadState {
         matches!(self, Self::Ready(_) | Self::Package { .. })
     }
 
+    /// Whether a profile is open.
+    pub(crate) const fn has_profile(&self) -> bool {
+        matches!(self, Self::Ready(_))
+    }
+
     /// The summary of the open profile.
     pub(crate) fn summary(&self) -> Option<&Arc<Summary>> {
         match self {

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::actions::App;
 use super::load::LoadState;
+use crate::engine::protocol::Request;
 use crate::engine::worker_client::WorkerClient;
 
 impl App {
@@ -12,7 +13,7 @@ impl App {
         if self.load.with_untracked(|load| *load == LoadState::Empty) {
             let client = WorkerClient::start();
             client.set_on_answer(move |_| self.end_rehearsal());
-            client.rehearse();
+            client.ask(Request::Rehearse);
             self.rehearsal.set_value(Some(client));
         }
     }

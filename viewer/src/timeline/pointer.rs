@@ -14,6 +14,7 @@ use crate::engine::cell::CellAsked;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
+use crate::state::load::LoadState;
 
 /// What scrolls by itself when it, or something in it, has the focus.
 const SCROLLING: &str = ".scroll, .chart, .help, pre";
@@ -267,10 +268,7 @@ impl Pointer {
             key: &key,
             shift: event.shift_key(),
         };
-        let is_open = self
-            .app
-            .load
-            .with_untracked(|load| load.summary().is_some());
+        let is_open = self.app.load.with_untracked(LoadState::has_profile);
         let is_helped = self.app.help.get_untracked();
         match input::on_key(key, at) {
             None => return,
