@@ -16,11 +16,10 @@ use analytics::{query, text};
 
 use super::cause::{Cause, Failure};
 use super::panel::{self, Sources};
-use super::protocol::{
-    Answer, Fact, HitAnswer, HitAsked, RasterAnswer, RasterAsked, Request, RowsAnswer, RunFault,
-    StripAnswer, StripAsked, Summary, TableAsked, TileNames,
-};
+use super::protocol::{Answer, Fact, HitAnswer, HitAsked, Request, TableAsked};
+use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
 use super::ruler::RulerAnswer;
+use super::summary::{RunFault, Summary, TileNames};
 use super::table::{self, TableAnswer};
 use super::waits;
 use crate::state::view::{Colouring, Rows};

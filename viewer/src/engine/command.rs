@@ -4,8 +4,8 @@
 use super::memory::{MatrixAsked, MemoryAsked, PAIRS_MAX};
 use super::plot::PlotAsked;
 use super::ports::PortsAsked;
-use super::protocol::{Summary, TileNames};
 use super::spent::{SpentAsked, Told};
+use super::summary::{Summary, TileNames};
 use super::traffic::TrafficAsked;
 use crate::browser::quoted;
 use crate::state::panels::Plot;

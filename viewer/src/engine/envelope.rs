@@ -7,7 +7,8 @@ use wasm_bindgen::{JsCast as _, JsValue};
 
 use super::cause::{Cause, Failure};
 use super::panel::PanelAnswer;
-use super::protocol::{Answer, RasterAnswer};
+use super::protocol::Answer;
+use super::raster::RasterAnswer;
 use super::read::{release, taken};
 
 /// A message and the buffers that change hands with it.

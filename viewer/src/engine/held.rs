@@ -17,7 +17,8 @@ use super::cause::Failure;
 use super::lanes::Lane;
 use super::needs::{self, Needs, Piece};
 use super::panel::Sources;
-use super::protocol::{Progress, RasterAnswer, RasterAsked, Request};
+use super::protocol::{Progress, Request};
+use super::raster::{RasterAnswer, RasterAsked};
 use super::read::Input;
 
 /// Pages kept of a file that is not read whole: 96 MiB.

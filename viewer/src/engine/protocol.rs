@@ -11,10 +11,12 @@ use super::cause::Failure;
 use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
+use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
 use super::ruler::{RulerAnswer, RulerAsked};
 use super::spent::{SpentAnswer, SpentAsked, Told};
+use super::summary::Summary;
 use super::table::TableAnswer;
-use crate::state::view::{Colouring, Grouping, KindFilter, Rows};
+use crate::state::view::{Grouping, KindFilter, Rows};
 
 /// Where a profile comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,104 +211,6 @@ impl Progress {
     }
 }
 
-/// Names of tiles by their position in the profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TileNames {
-    /// Physical ids, ascending.
-    pub(crate) physical: Vec<u32>,
-}
-
-impl TileNames {
-    /// Number of tiles.
-    pub(crate) fn count(&self) -> u32 {
-        u32::try_from(self.physical.len()).unwrap_or(u32::MAX)
-    }
-
-    /// The physical id at a position, as text.
-    pub(crate) fn name(&self, index: u32) -> String {
-        self.physical
-            .get(index as usize)
-            .map(u32::to_string)
-            .unwrap_or_default()
-    }
-
-    /// Positions of the ids `first..=last`; `None` where the profile has none of them.
-    pub(crate) fn positions(&self, first: u32, last: u32) -> Option<std::ops::Range<u32>> {
-        let at = |bound: usize| u32::try_from(bound).unwrap_or(u32::MAX);
-        let start = self.physical.partition_point(|&id| id < first);
-        let end = self.physical.partition_point(|&id| id <= last);
-        (start < end).then(|| at(start)..at(end))
-    }
-}
-
-/// The fault that ended a run before its program did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RunFault {
-    /// Stable name of the rule that was broken.
-    pub(crate) rule: String,
-    /// What was broken, where, and what was found.
-    pub(crate) message: String,
-    /// Physical id of the tile that broke it.
-    pub(crate) tile: u32,
-    /// Faults found together.
-    pub(crate) count: u32,
-}
-
-/// What is true of the open profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Summary {
-    /// File name, or the address.
-    pub(crate) name: String,
-    /// Length of the file in bytes.
-    pub(crate) bytes: u64,
-    /// Profiled tiles.
-    pub(crate) tiles: TileNames,
-    /// All samples.
-    pub(crate) samples: u64,
-    /// Tile clock in hertz; 0 is unknown.
-    pub(crate) clock_hz: u64,
-    /// Length of the run in cycles on the cropped, shared and tile clock.
-    pub(crate) runs: [u64; 3],
-    /// Initial-sync crop in cycles.
-    pub(crate) crop: u64,
-    /// How finely the run was sampled.
-    pub(crate) granularity: String,
-    /// The machine; empty is unknown.
-    pub(crate) target: String,
-    /// Whether a simulator made it; `None` is unknown.
-    pub(crate) simulated: Option<bool>,
-    /// Bytes that could be read of a file without its end.
-    pub(crate) truncated_at: Option<u64>,
-    /// The fault that ended the run, where one did.
-    pub(crate) fault: Option<RunFault>,
-    /// Whether a 32-bit counter of some tile passed its end during the run.
-    pub(crate) wrapped: bool,
-    /// Whether samples are still to be read: figures are the file's own sums, pictures its
-    /// overview.
-    pub(crate) is_partial: bool,
-    /// Row schema version of the file, 0 for the columnar format.
-    pub(crate) row_version: u32,
-    /// Name and value pairs of the header.
-    pub(crate) provenance: Vec<(String, String)>,
-    /// String id and name of every kernel that computes, in order of first use.
-    pub(crate) kernels: Vec<(u32, String)>,
-    /// String id and name of every operation, in order of first use.
-    pub(crate) operations: Vec<(u32, String)>,
-    /// Names of metadata, ascending.
-    pub(crate) metadata_names: Vec<String>,
-}
-
-impl Summary {
-    /// Length of the run on a clock, in cycles.
-    pub(crate) const fn run(&self, clock: ClockKind) -> u64 {
-        match clock {
-            ClockKind::Cropped => self.runs[0],
-            ClockKind::Shared => self.runs[1],
-            ClockKind::Tile => self.runs[2],
-        }
-    }
-}
-
 /// Which rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TableAsked {
@@ -319,102 +223,6 @@ pub(crate) struct TableAsked {
     /// The clock in force.
     #[serde(with = "clock_name")]
     pub(crate) clock: ClockKind,
-}
-
-/// Which cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RasterAsked {
-    /// The clock in force.
-    #[serde(with = "clock_name")]
-    pub(crate) clock: ClockKind,
-    /// First cycle.
-    pub(crate) from: u64,
-    /// One past the last cycle.
-    pub(crate) to: u64,
-    /// Columns of cells.
-    pub(crate) columns: u32,
-    /// What rows stand for.
-    pub(crate) by: Rows,
-    /// First tile position; of groups always 0.
-    pub(crate) tile_from: u32,
-    /// One past the last tile position; of groups their number.
-    pub(crate) tile_to: u32,
-    /// Rows of cells, at most; groups have a row each.
-    pub(crate) rows: u32,
-    /// What the cells tell apart; kinds are told apart by kernels too.
-    pub(crate) colour: Colouring,
-    /// String id of the kernel whose share of each cell is wanted.
-    pub(crate) focus: Option<u32>,
-}
-
-/// Groups of tiles or samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RowsAnswer {
-    /// What makes a group.
-    pub(crate) by: Rows,
-    /// Their names.
-    pub(crate) names: Vec<String>,
-    /// Tiles of each.
-    pub(crate) tiles: Vec<u32>,
-}
-
-impl RasterAsked {
-    /// Cycles × tiles of the part.
-    pub(crate) fn area(&self) -> f64 {
-        let cycles = crate::timeline::viewport::to_float(self.to.saturating_sub(self.from));
-        cycles * f64::from(self.tile_to.saturating_sub(self.tile_from))
-    }
-}
-
-/// Cells, row-major. The columns travel as buffers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RasterAnswer {
-    /// What was asked.
-    pub(crate) asked: RasterAsked,
-    /// Columns of cells.
-    pub(crate) columns: u32,
-    /// Rows of cells.
-    pub(crate) rows: u32,
-    /// Whether the cells are the file's overview, coarser than asked for.
-    pub(crate) from_overview: bool,
-    /// Milliseconds of work for the answer.
-    pub(crate) cost: u32,
-    /// Kind of each cell, as [`analytics::timeline::CellKind`].
-    #[serde(skip)]
-    pub(crate) kinds: Vec<u8>,
-    /// String id plus one of the kernel or operation of each cell; 0 is none.
-    #[serde(skip)]
-    pub(crate) kernels: Vec<u32>,
-    /// Part of each cell that is compute, in 1/255.
-    #[serde(skip)]
-    pub(crate) busy: Vec<u8>,
-    /// Part of each cell that is the kernel in focus, in 1/255, rounded up; empty without a focus.
-    #[serde(skip)]
-    pub(crate) focused: Vec<u8>,
-    /// As [`analytics::timeline::Raster::efficiency`]; empty where the colours are no scale.
-    #[serde(skip)]
-    pub(crate) efficiency: Vec<u8>,
-}
-
-/// How fine a strip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StripAsked {
-    /// The clock in force.
-    #[serde(with = "clock_name")]
-    pub(crate) clock: ClockKind,
-    /// Columns over the whole run.
-    pub(crate) columns: u32,
-}
-
-/// Shares of the kinds over the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct StripAnswer {
-    /// Columns.
-    pub(crate) columns: u32,
-    /// Length of the run in cycles.
-    pub(crate) run: u64,
-    /// As [`analytics::timeline::KindShares::shares`].
-    pub(crate) shares: Vec<u16>,
 }
 
 /// A place.
@@ -498,6 +306,7 @@ pub(super) mod clock_name {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::view::Colouring;
 
     /// A test of the whole system packs these messages in a browser, by hand.
     #[test]
@@ -537,19 +346,5 @@ mod tests {
         let answer = Answer::Early(Box::new(Answer::Progress(progress)));
         let bytes = postcard::to_allocvec(&answer).unwrap();
         assert_eq!(postcard::from_bytes::<Answer>(&bytes).unwrap(), answer);
-    }
-
-    #[test]
-    fn tiles_are_found_by_physical_id() {
-        let tiles = TileNames {
-            physical: vec![2, 4, 6, 9],
-        };
-        assert_eq!(tiles.positions(4, 7), Some(1..3));
-        assert_eq!(tiles.positions(0, 99), Some(0..4));
-        assert_eq!(tiles.positions(7, 8), None);
-        assert_eq!(
-            (tiles.name(3), tiles.name(4)),
-            ("9".to_owned(), String::new())
-        );
     }
 }

@@ -13,9 +13,11 @@ use bytes::Bytes;
 use super::answer;
 use super::cause::{Cause, Failure};
 use super::held::Held;
-use super::protocol::{Answer, RasterAsked, Request, StripAsked, Summary, TableAsked};
+use super::protocol::{Answer, Request, TableAsked};
+use super::raster::{RasterAsked, StripAsked};
 use super::read::Input;
 use super::ruler::RulerAsked;
+use super::summary::Summary;
 use crate::state::view::{Colouring, Grouping, KindFilter, Rows};
 
 /// The made-up device and its run.

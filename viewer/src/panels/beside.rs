@@ -7,7 +7,9 @@ use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::engine::protocol::{RasterAsked, Request, Summary};
+use crate::engine::protocol::Request;
+use crate::engine::raster::RasterAsked;
+use crate::engine::summary::Summary;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::panels::Aligned;

@@ -6,7 +6,7 @@ use analytics::units::Cycles;
 use leptos::prelude::*;
 
 use crate::engine::list::number;
-use crate::engine::protocol::{RunFault, Summary};
+use crate::engine::summary::{RunFault, Summary};
 use crate::engine::table::{COLUMNS, TableAnswer};
 use crate::state::actions::{App, use_app};
 
@@ -381,7 +381,7 @@ mod tests {
         assert!(!ids(&unusual, ClockKind::Shared).contains(&"cropped"));
         let of_machine = |tiles: u32| Summary {
             target: "ipu21".to_owned(),
-            tiles: crate::engine::protocol::TileNames {
+            tiles: crate::engine::summary::TileNames {
                 physical: (0..tiles).collect(),
             },
             ..Summary::default()

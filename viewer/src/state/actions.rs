@@ -18,11 +18,11 @@ use crate::browser;
 use crate::engine::cause::Failure;
 use crate::engine::lanes::Lane;
 use crate::engine::memory::PackageSummary;
-use crate::engine::protocol::{
-    Answer, HitAnswer, Progress, RasterAnswer, Request, RowsAnswer, Source, StripAnswer, Summary,
-};
+use crate::engine::protocol::{Answer, HitAnswer, Progress, Request, Source};
+use crate::engine::raster::{RasterAnswer, RowsAnswer, StripAnswer};
 use crate::engine::ruler::RulerAnswer;
 use crate::engine::spent::SpentAnswer;
+use crate::engine::summary::Summary;
 use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
 use crate::load::place::{OnDisk, Place};

@@ -11,8 +11,9 @@ use crate::engine::panel::PanelAnswer;
 use crate::engine::phases::PhasesAnswer;
 use crate::engine::plot::PlotAnswer;
 use crate::engine::ports::PortsAnswer;
-use crate::engine::protocol::{RasterAnswer, Summary};
+use crate::engine::raster::RasterAnswer;
 use crate::engine::slack::SlackAnswer;
+use crate::engine::summary::Summary;
 use crate::engine::traffic::TrafficAnswer;
 
 /// A signal with the newest answer of a sort.

@@ -9,7 +9,9 @@ use super::load::LoadState;
 use super::rows;
 use super::view::{Grouping, Lower, Rows, Selection, Span, TileIds, ViewState};
 use crate::engine::phases::PhaseBar;
-use crate::engine::protocol::{RowsAnswer, Summary, TableAsked};
+use crate::engine::protocol::TableAsked;
+use crate::engine::raster::RowsAnswer;
+use crate::engine::summary::Summary;
 use crate::theme::KernelHues;
 use crate::timeline::colour::Ink;
 use crate::timeline::viewport::Viewport;
@@ -226,7 +228,7 @@ pub(crate) fn place(view: &mut ViewState, viewport: &Viewport, summary: &Summary
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::protocol::TileNames;
+    use crate::engine::summary::TileNames;
 
     fn summary() -> Summary {
         Summary {

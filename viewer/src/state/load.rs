@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::engine::cause::Failure;
-use crate::engine::protocol::{Progress, Summary};
+use crate::engine::protocol::Progress;
+use crate::engine::summary::Summary;
 
 /// The one state of loading; the profile itself stays in the worker.
 #[derive(Clone, Debug, Default, PartialEq)]

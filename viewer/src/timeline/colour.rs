@@ -1,7 +1,7 @@
 //! Cells to pixels: what a kind, a kernel and a focus look like.
 
 use super::scene::{Bitmap, Colour};
-use crate::engine::protocol::{RasterAnswer, StripAnswer};
+use crate::engine::raster::{RasterAnswer, StripAnswer};
 use crate::state::view::Colouring;
 use crate::theme::{KernelHues, Palette, Theme, scale};
 use analytics::timeline::{CellKind, FULL_EFFICIENCY, NO_EFFICIENCY};

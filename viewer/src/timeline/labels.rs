@@ -4,7 +4,7 @@ use analytics::timeline::CellKind;
 
 use super::layout::{PlotView, shortened, target_rect, text_width};
 use super::scene::{Anchor, Rect, Scene};
-use crate::engine::protocol::RasterAnswer;
+use crate::engine::raster::RasterAnswer;
 use crate::theme::PLATE;
 
 /// Rows lower than this have no names.
@@ -125,7 +125,7 @@ fn fitting(name: &str, room: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::protocol::RasterAsked;
+    use crate::engine::raster::RasterAsked;
     use crate::state::view::{Colouring, Rows};
     use analytics::clock::ClockKind;
 

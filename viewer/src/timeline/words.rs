@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::viewport::{Viewport, rounded, to_float};
 use crate::engine::list::{ListRow, Press, number};
-use crate::engine::protocol::StripAnswer;
+use crate::engine::raster::StripAnswer;
 use crate::engine::spent::{SHARE, SpentAnswer};
 use crate::engine::table::{COLUMNS, Row, TableAnswer};
 use crate::state::actions::App;
