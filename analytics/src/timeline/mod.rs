@@ -26,7 +26,7 @@ pub use minimap::{KindShares, kind_shares};
 pub use needed::pages_needed;
 pub use overview::{overview_raster, overview_shares};
 pub use part::{DevicePart, PartQuestion};
-pub use phases::{PhaseSpan, phase_spans};
+pub use phases::{ItemSpan, PhaseSpan, item_spans, phase_spans};
 pub use raster::{CellKind, Raster, Viewport, chosen_raster, raster};
 pub use slots::{CellChoice, CellNames, FULL_EFFICIENCY, NO_EFFICIENCY};
 pub use spent::{Spent, Sums, TileSpent, spent, spent_in, spent_of_group};

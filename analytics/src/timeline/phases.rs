@@ -1,17 +1,32 @@
-//! The places in the schedule that a tile was in, over time: a ruler for a timeline.
+//! The places in the schedule that a tile was in, over time: for a ruler, and for what lives as long
+//! as its items of the schedule do.
 
 use std::ops::Range;
 
 use super::gather::for_each_tile;
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
-use crate::profile::{PhaseKey, ProfileReport};
+use crate::profile::{PhaseKey, ProfileReport, StepRow};
+
+/// Metadata of a sample that stands for several items of the schedule: the first one, and one past
+/// the last one.
+const EXTENT: [&str; 2] = ["phase_start", "phase_end"];
 
 /// A stretch of time that one tile spent in one place of the schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PhaseSpan {
     /// The place.
     pub phase: PhaseKey,
+    /// Cycles on the clock in force.
+    pub cycles: Range<u64>,
+}
+
+/// A stretch of time that one tile spent in consecutive items of the schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemSpan {
+    /// The items, at least one; several where samples are coarser than items, or stand for the
+    /// later iterations of a Repeat.
+    pub items: Range<u32>,
     /// Cycles on the clock in force.
     pub cycles: Range<u64>,
 }
@@ -28,8 +43,52 @@ pub fn phase_spans(
     tile: u32,
     most: usize,
 ) -> Result<Option<Vec<PhaseSpan>>, DecodeError> {
+    let spans = joined(report, clock, cycles, tile, most, |step| step.place)?;
+    let named = |(phase, cycles)| PhaseSpan { phase, cycles };
+    Ok(spans.map(|spans| spans.into_iter().map(named).collect()))
+}
+
+/// The same by items of the flattened schedule, which our recorder numbers phases by: a sample
+/// whose metadata gives an extent stands for all items in it.
+///
+/// # Errors
+/// As [`phase_spans`].
+pub fn item_spans(
+    report: &ProfileReport,
+    clock: ClockKind,
+    cycles: Range<u64>,
+    tile: u32,
+    most: usize,
+) -> Result<Option<Vec<ItemSpan>>, DecodeError> {
+    let items = |step: &StepRow| {
+        let [first, after] = EXTENT.map(|name| {
+            let mut pairs = report.metadata(step.metadata);
+            let found = pairs.find(|pair| pair.0 == name)?;
+            found.1.parse().ok()
+        });
+        let first = first.unwrap_or(step.place.phase);
+        let next = first.saturating_add(1);
+        (
+            step.place.epoch,
+            first..after.map_or(next, |it: u32| it.max(next)),
+        )
+    };
+    let spans = joined(report, clock, cycles, tile, most, items)?;
+    let named = |((_, items), cycles)| ItemSpan { items, cycles };
+    Ok(spans.map(|spans| spans.into_iter().map(named).collect()))
+}
+
+/// Stretches of one tile's samples that `place` finds alike.
+fn joined<P: PartialEq>(
+    report: &ProfileReport,
+    clock: ClockKind,
+    cycles: Range<u64>,
+    tile: u32,
+    most: usize,
+    place: impl Fn(&StepRow) -> P,
+) -> Result<Option<Vec<(P, Range<u64>)>>, DecodeError> {
     let frame = Frame::new(report, clock);
-    let mut spans: Vec<PhaseSpan> = Vec::new();
+    let mut spans: Vec<(P, Range<u64>)> = Vec::new();
     if tile as usize >= report.tiles().len() {
         return Ok(Some(spans));
     }
@@ -43,18 +102,17 @@ pub fn phase_spans(
             let Some(placed) = frame.place(entry, start, duration) else {
                 continue;
             };
-            let phase = report.steps()[step as usize].place;
             let (from, to) = (
                 placed.offset.max(cycles.start),
                 placed.end().min(cycles.end),
             );
+            if from >= to {
+                continue;
+            }
+            let place = place(&report.steps()[step as usize]);
             match spans.last_mut() {
-                _ if from >= to => {}
-                Some(last) if last.phase == phase => last.cycles.end = to.max(last.cycles.end),
-                _ => spans.push(PhaseSpan {
-                    phase,
-                    cycles: from..to,
-                }),
+                Some((last, cycles)) if *last == place => cycles.end = to.max(cycles.end),
+                _ => spans.push((place, from..to)),
             }
         }
     })?;

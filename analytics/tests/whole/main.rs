@@ -39,6 +39,8 @@ mod support;
 #[cfg(test)]
 mod timeline_choice;
 #[cfg(test)]
+mod timeline_items;
+#[cfg(test)]
 mod timeline_reference;
 #[cfg(test)]
 mod traffic;

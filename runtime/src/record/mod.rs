@@ -144,10 +144,12 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// The later `iterations` of a Repeat, from the end of the first to the end of the last.
+    /// The later `iterations` of a Repeat, whose body goes on to the schedule position `end`, from
+    /// the end of the first to the end of the last.
     pub(crate) fn remainder(
         &mut self,
         place: Place,
+        end: u32,
         iterations: u32,
         starts: &Instants,
         ends: &Instants,
@@ -156,7 +158,9 @@ impl<'a> Recorder<'a> {
             return;
         }
         self.leave_region(starts);
-        let step = self.steps.remainder(&mut self.writer, place, iterations);
+        let step = self
+            .steps
+            .remainder(&mut self.writer, place, end, iterations);
         for tile in 0..starts.len() {
             self.sample(tile, starts[tile], ends[tile], step, &[]);
         }

@@ -238,11 +238,16 @@ impl<'a> Steps<'a> {
         &self,
         writer: &mut ProfileWriter,
         place: Place,
+        end: u32,
         iterations: u32,
     ) -> StepId {
         let (operation, _) = self.names(place.phase);
         let mut step = bare(place, SampleKind::Compute, operation, "repeat-remainder");
-        step.metadata = vec![pair("iterations", iterations)];
+        step.metadata = vec![
+            pair("iterations", iterations),
+            pair("phase_start", place.phase),
+            pair("phase_end", end),
+        ];
         writer.step(&step)
     }
 

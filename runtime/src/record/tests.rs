@@ -410,6 +410,8 @@ fn repeats_show_one_iteration_and_the_rest_as_one_sample() {
         &metadata(&profile, 2, 4),
         &expect![[r#"
         iterations=2
+        phase_start=0
+        phase_end=3
     "#]],
     );
     let last = samples(&profile)[3].last().map(|s| s.start + s.duration);

@@ -162,7 +162,7 @@ impl<'a, 'p> Device<'a, 'p> {
         }
         let place = self.place(at);
         if let Some(recorder) = self.recorder.as_mut().filter(|_| at.is_recorded) {
-            recorder.remainder(place, count - 1, &starts, &self.now);
+            recorder.remainder(place, after, count - 1, &starts, &self.now);
         }
         Ok(after)
     }
