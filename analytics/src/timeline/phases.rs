@@ -1,5 +1,5 @@
-//! The places in the schedule that a tile was in, over time: for a ruler, and for what lives as long
-//! as its items of the schedule do.
+//! The places in the schedule that a tile was in, over time: for a ruler, and for what lives as
+//! long as its items of the schedule do.
 
 use std::ops::Range;
 
@@ -78,6 +78,9 @@ pub fn item_spans(
     Ok(spans.map(|spans| spans.into_iter().map(named).collect()))
 }
 
+/// Places with the cycles that the tile was in them.
+type Stretches<P> = Vec<(P, Range<u64>)>;
+
 /// Stretches of one tile's samples that `place` finds alike.
 fn joined<P: PartialEq>(
     report: &ProfileReport,
@@ -86,9 +89,9 @@ fn joined<P: PartialEq>(
     tile: u32,
     most: usize,
     place: impl Fn(&StepRow) -> P,
-) -> Result<Option<Vec<(P, Range<u64>)>>, DecodeError> {
+) -> Result<Option<Stretches<P>>, DecodeError> {
     let frame = Frame::new(report, clock);
-    let mut spans: Vec<(P, Range<u64>)> = Vec::new();
+    let mut spans: Stretches<P> = Vec::new();
     if tile as usize >= report.tiles().len() {
         return Ok(Some(spans));
     }

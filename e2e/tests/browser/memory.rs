@@ -1,7 +1,10 @@
 //! The memory of tiles, from a package, alone and beside its profile.
 
-use e2e::stack::{Stack, demo};
+use std::path::Path;
+
+use e2e::stack::{Stack, demo, expect_output, target_folder};
 use e2e::viewer::Viewer;
+use serde_json::Value;
 
 const READY: &str = "document.querySelector('[data-testid=package]')?.dataset.state === 'ready'";
 
@@ -106,7 +109,7 @@ async fn a_link_brings_a_profile_its_package_and_a_tile() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_package_is_refused_in_words() {
     let whole = std::fs::read(&demo().package).expect("the package is read");
-    let path = e2e::stack::target_folder("e2e/memory").join("cut.ipuexe");
+    let path = target_folder("e2e/memory").join("cut.ipuexe");
     std::fs::write(&path, &whole[..whole.len() / 2]).expect("the file is written");
     let stack = Stack::start().await;
     let mut viewer = Viewer::landing(&stack.url("/")).await;
@@ -119,4 +122,155 @@ async fn a_cut_package_is_refused_in_words() {
         failure.message
     );
     viewer.assert_quiet().await;
+}
+
+/// First and last cycle of the items of `label` on `tile`, by the command line.
+fn cycles_by_command(tile: &str, items: [u64; 2]) -> [u64; 2] {
+    let profile = demo().profile.to_str().expect("UTF-8");
+    let words = [
+        "profile-query",
+        profile,
+        "--tile",
+        tile,
+        "--group-by",
+        "phase",
+        "--json",
+    ];
+    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it is JSON");
+    let groups = answer["groups"].as_array().expect("there are phases");
+    let figure = |item: u64, name: &str| {
+        let of_item = |it: &&Value| it["dimensions"]["phase"] == item;
+        let group = groups.iter().find(of_item).expect("the tile was in it");
+        group[name].as_u64().expect("a cycle")
+    };
+    [
+        figure(items[0], "firstOffset"),
+        figure(items[1], "lastOffset"),
+    ]
+}
+
+/// Label, middle of the addresses and items of an allocation that lives for a part of the run.
+fn allocation_by_command(tile: &str) -> (String, f64, [u64; 2]) {
+    let package = demo().package.to_str().expect("UTF-8");
+    let words = ["package-memory", package, "--tile", tile, "--json"];
+    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it is JSON");
+    let all = answer["tile"]["allocations"].as_array().expect("a list");
+    let is_part = |it: &&Value| it["firstItem"] != 0 && it["lastItem"].is_u64();
+    let large = all
+        .iter()
+        .filter(is_part)
+        .max_by_key(|it| it["bytes"].as_u64());
+    let it = large.expect("some memory is used again");
+    let number = |name: &str| it[name].as_u64().expect("a number");
+    let middle = number("address") + number("bytes") / 2;
+    let label = it["label"].as_str().expect("a text").to_owned();
+    let items = [number("firstItem"), number("lastItem")];
+    (
+        label,
+        f64::from(u32::try_from(middle).expect("an address")),
+        items,
+    )
+}
+
+/// What was drawn last on a canvas as the plate of a cursor.
+async fn plate(viewer: &Viewer, canvas: &str) -> Option<String> {
+    let drawn = viewer.drawn_on(&format!("[data-testid={canvas}]")).await;
+    let is_plate = |it: &&String| it.contains(" · ") && it.ends_with("µs");
+    drawn.texts.iter().rev().find(is_plate).cloned()
+}
+
+const TWO_FRAMES: &str = "new Promise((done) => requestAnimationFrame(() => \
+    requestAnimationFrame(() => done(1))))";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn memory_lies_below_the_cycles_of_its_profile_under_one_cursor() {
+    let tile = "974";
+    let (label, address, items) = allocation_by_command(tile);
+    let [from, to] = cycles_by_command(tile, items);
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::watched(&stack.url("/")).await;
+    viewer.wait("document.body.dataset.state === 'empty'").await;
+    viewer.open_by_drop(&demo().profile).await;
+    viewer.press("show-memory").await;
+    viewer
+        .choose_files("[data-testid=package-input]", &[&demo().package])
+        .await;
+    viewer.wait(READY).await;
+    viewer.wait(&across("cycles")).await;
+    viewer.settled().await;
+    let _two: u32 = viewer.eval(TWO_FRAMES).await;
+    let run: Vec<f64> = viewer
+        .eval(
+            "(() => { const it = document.querySelector('[data-testid=tile-map]'); \
+             it.scrollIntoView(); const box = it.getBoundingClientRect(); \
+             const span = document.querySelector('[data-testid=timeline]').dataset.span; \
+             return [box.x, box.y, box.width, box.height, +span.split('-')[1]]; })()",
+        )
+        .await;
+    let [x, y, width, height, run] = run[..] else {
+        panic!("{run:?}");
+    };
+    let middle = f64::from(u32::try_from(from + to).expect("a short run")) / 2.0;
+    let at_x = x + 44.0 + (width - 44.0) * middle / run;
+    let sram = f64::from(0xe_8000 - 0x4_c000);
+    let at_y = y + 20.0 + (height - 102.0) * (address - f64::from(0x4_c000)) / sram;
+    viewer.hover(at_x, at_y).await;
+    let said = "document.querySelector('[data-testid=memory-said]').innerText";
+    viewer.wait(&format!("{said}.startsWith({label:?})")).await;
+    let said: String = viewer.eval(said).await;
+    let count = |cycle: u64| analytics::text::count(cycle).to_string();
+    let cycles = format!("cycles {} – {} of those in view", count(from), count(to));
+    assert!(said.contains(&cycles), "{said:?}, expected {cycles:?}");
+    let _two: u32 = viewer.eval(TWO_FRAMES).await;
+    let here = plate(&viewer, "memory-canvas").await;
+    assert!(here.is_some(), "the cursor is drawn in the picture");
+    assert_eq!(
+        plate(&viewer, "timeline-overlay").await,
+        here,
+        "and in the timeline"
+    );
+    viewer.choose("across", "items").await;
+    viewer.wait(&across("items")).await;
+    assert!(viewer.address().await.contains("across=items"));
+    viewer.assert_quiet().await;
+}
+
+fn across(what: &str) -> String {
+    format!("document.querySelector('[data-testid=tile-map]')?.dataset.across === '{what}'")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_that_tells_no_items_is_not_put_beside_memory() {
+    let folder = target_folder("e2e/memory");
+    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let (graph, synth) = (path("graph.ipuprofile"), path("synth.ipuprofile"));
+    let package = demo().package.to_str().expect("UTF-8");
+    let run = [
+        "run",
+        package,
+        "--granularity",
+        "graph",
+        "--timing-only",
+        "-o",
+        &graph,
+    ];
+    let _said = expect_output(&run);
+    let _said = expect_output(&["profile-synth", "--samples", "20000", "-o", &synth]);
+    let stack = Stack::start().await;
+    for (profile, why) in [
+        (&graph, "has one sample a tile"),
+        (&synth, "was recorded from another package"),
+    ] {
+        let mut viewer = Viewer::landing(&stack.url("/")).await;
+        viewer.open_by_drop(Path::new(profile)).await;
+        viewer.press("show-memory").await;
+        viewer
+            .choose_files("[data-testid=package-input]", &[&demo().package])
+            .await;
+        viewer.wait(READY).await;
+        viewer.wait(&across("items")).await;
+        let note = viewer.text("memory-across-note").await;
+        assert!(note.contains(why), "{note}");
+        viewer.assert_quiet().await;
+    }
 }

@@ -18,7 +18,7 @@ use super::cause::{Cause, Failure};
 use super::panel::{self, Sources};
 use super::protocol::{Answer, Fact, HitAnswer, HitAsked, Request, TableAsked};
 use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
-use super::ruler::RulerAnswer;
+use super::ruler::{ItemsAnswer, RulerAnswer};
 use super::summary::{RunFault, Summary, TileNames};
 use super::table::{self, TableAnswer};
 use super::waits;
@@ -151,6 +151,7 @@ pub(crate) fn exact(
             super::spent::spent_json(report, asked, told).map(Answer::Json)
         }
         Request::Ruler(asked) => super::ruler::ruler(report, asked).map(Answer::Ruler),
+        Request::Items(asked) => super::ruler::items(report, asked).map(Answer::Items),
         Request::Rows(by) => Ok(Answer::Rows(groups.rows(report, by)?)),
         Request::Raster(asked) => raster(report, asked, groups),
         Request::Strip(asked) => strip(report, asked),
@@ -184,6 +185,10 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
         Request::Ruler(asked) => Some(Answer::Ruler(RulerAnswer {
             asked: *asked,
             phases: None,
+        })),
+        Request::Items(asked) => Some(Answer::Items(ItemsAnswer {
+            asked: *asked,
+            items: None,
         })),
         // A pointer that passes over groups must not have a whole file read.
         Request::CellHit(_) => Some(Answer::Hit(None)),

@@ -58,10 +58,12 @@ pub(crate) enum Lane {
     Matrix,
     /// The tiles of a phase.
     Slack,
+    /// The items that a tile was in.
+    Items,
 }
 
 impl Lane {
-    const COUNT: usize = 24;
+    const COUNT: usize = 25;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -96,6 +98,7 @@ impl Lane {
             Request::OpenPackage(_) => Self::Package,
             Request::Memory(_) => Self::Memory,
             Request::Matrix(_) => Self::Matrix,
+            Request::Items(_) => Self::Items,
         }
     }
 }

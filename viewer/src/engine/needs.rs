@@ -75,7 +75,7 @@ impl Needs {
                     tiles: asked.tile_from..asked.tile_to,
                 }
             }
-            Request::Ruler(asked) => Self::Part {
+            Request::Ruler(asked) | Request::Items(asked) => Self::Part {
                 clock: asked.clock,
                 cycles: asked.from..asked.to,
                 tiles: asked.tile..asked.tile.saturating_add(1),
@@ -106,7 +106,7 @@ impl Needs {
 pub(crate) fn is_small(request: &Request, missing: &[ByteRange]) -> bool {
     let bytes: u64 = missing.iter().map(|range| range.len()).sum();
     match request {
-        Request::Ruler(_) | Request::CellHit(_) => {
+        Request::Ruler(_) | Request::Items(_) | Request::CellHit(_) => {
             bytes <= RULER_MAX.0 && reads(missing, RULER_MAX.1) <= RULER_MAX.1
         }
         _ => bytes <= PART_MAX,

@@ -12,7 +12,7 @@ use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
 use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
-use super::ruler::{RulerAnswer, RulerAsked};
+use super::ruler::{ItemsAnswer, RulerAnswer, RulerAsked};
 use super::spent::{SpentAnswer, SpentAsked, Told};
 use super::summary::Summary;
 use super::table::TableAnswer;
@@ -105,6 +105,8 @@ pub(crate) enum Request {
     MatrixJson(MatrixAsked),
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
+    /// The items of the schedule that a tile was in.
+    Items(RulerAsked),
     /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
     Rehearse,
 }
@@ -160,6 +162,8 @@ pub(crate) enum Answer {
     Matrix(MatrixAnswer),
     /// To [`Request::OtherRaster`].
     OtherRaster(RasterAnswer),
+    /// To [`Request::Items`].
+    Items(ItemsAnswer),
     /// The question has no answer.
     Failed(Failure),
     /// To [`Request::Rehearse`].

@@ -1,5 +1,5 @@
-//! Cells of a timeline, the groups that its rows stand for, and the strip of kinds above it: what is
-//! asked and what is answered.
+//! Cells of a timeline, the groups that its rows stand for, and the strip of kinds above it: what
+//! is asked and what is answered.
 
 use analytics::clock::ClockKind;
 use serde::{Deserialize, Serialize};

@@ -1,14 +1,15 @@
-//! The ruler of phases: places of the schedule over the cycles in view.
+//! Where in the schedule one tile was over the cycles in view: phases for the ruler, items for what
+//! is live as long as they are.
 
 use analytics::clock::ClockKind;
 use analytics::profile::ProfileReport;
-use analytics::timeline::phase_spans;
+use analytics::timeline::{item_spans, phase_spans};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::protocol::clock_name;
 
-/// Which phases.
+/// Which tile, when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RulerAsked {
     /// The clock in force.
@@ -18,7 +19,7 @@ pub(crate) struct RulerAsked {
     pub(crate) from: u64,
     /// One past the last cycle.
     pub(crate) to: u64,
-    /// Position of the tile whose phases they are.
+    /// Position of the tile.
     pub(crate) tile: u32,
     /// More than this many are not told apart.
     pub(crate) most: u32,
@@ -44,7 +45,45 @@ pub(crate) struct PhaseMark {
     pub(crate) name: String,
 }
 
-/// The answer from a report in memory.
+/// The items in view.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ItemsAnswer {
+    /// What was asked.
+    pub(crate) asked: RulerAsked,
+    /// In order; `None` where there are too many, or samples are still to be read.
+    pub(crate) items: Option<Vec<ItemMark>>,
+}
+
+/// Consecutive items of the schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ItemMark {
+    /// First cycle in view.
+    pub(crate) from: u64,
+    /// One past the last cycle in view.
+    pub(crate) to: u64,
+    /// First item.
+    pub(crate) first: u32,
+    /// One past the last item.
+    pub(crate) after: u32,
+}
+
+/// The items from a report in memory.
+pub(crate) fn items(report: &ProfileReport, asked: RulerAsked) -> Result<ItemsAnswer, Failure> {
+    let cycles = asked.from..asked.to;
+    let spans = item_spans(report, asked.clock, cycles, asked.tile, asked.most as usize)?;
+    let mark = |it: analytics::timeline::ItemSpan| ItemMark {
+        from: it.cycles.start,
+        to: it.cycles.end,
+        first: it.items.start,
+        after: it.items.end,
+    };
+    Ok(ItemsAnswer {
+        asked,
+        items: spans.map(|spans| spans.into_iter().map(mark).collect()),
+    })
+}
+
+/// The phases from a report in memory.
 pub(crate) fn ruler(report: &ProfileReport, asked: RulerAsked) -> Result<RulerAnswer, Failure> {
     const EXCHANGE: u32 = 1 << 31;
     let cycles = asked.from..asked.to;

@@ -1,4 +1,4 @@
-//! Memory: the SRAM of a tile over the schedule, the fullest moment of every tile, and the plan,
+//! Memory: the SRAM of a tile (in `tile_memory`), the fullest moment of every tile, and the plan,
 //! from a package.
 
 use std::sync::Arc;
@@ -6,16 +6,15 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, command_of_package, of, part};
+use super::asked::part;
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use super::legend::{Swatches, levels};
-use crate::engine::command;
+use super::tile_memory::TileMemory;
 use crate::engine::list::List;
-use crate::engine::memory::{MemoryAnswer, MemoryAsked, PackageSummary};
+use crate::engine::memory::{MemoryAsked, PackageSummary};
 use crate::engine::protocol::{Fact, Request};
 use crate::engine::spent::TileShare;
-use crate::pictures::memory::{self, MemoryView};
 use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside;
 use crate::timeline::chip;
@@ -130,7 +129,7 @@ fn Package() -> impl IntoView {
         <div data-panel data-testid="package" data-state=state>
             <Facts id="package" facts/>
             <HighWater summary/>
-            <TileMap/>
+            <TileMemory/>
             <DataTable kind=kind("allocation-table", "Allocations of the tile", true) clock
                 list=part(app.panels.memory, |it| it.allocations.clone())/>
             <DataTable kind=kind("fullest-table", "Fullest moment of every tile", false) clock
@@ -206,79 +205,6 @@ fn HighWater(
         </div>
         <output class="range" data-testid="high-water-said">{said}</output>
         <Swatches id="high-water-scale" label="Colours of the map" entries=scale_of_map/>
-    }
-}
-
-/// The memory of one tile.
-#[component]
-fn TileMap() -> impl IntoView {
-    let app = use_app();
-    let answer = app.panels.memory;
-    let size = RwSignal::new(Size::default());
-    let pointed = RwSignal::new(None::<usize>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
-    let scene = move || {
-        let memory = answer.get()?;
-        Some(memory::scene(&MemoryView {
-            size: size.get(),
-            blocks: &memory.blocks,
-            live: &memory.live,
-            pointed: pointed.get(),
-            theme: app.theme.get(),
-        }))
-    };
-    keep_painted(canvas, size, scene, || {});
-    let moved = move |event: web_sys::PointerEvent| {
-        let at = answer.with_untracked(|it| {
-            let it = it.as_ref()?;
-            let size = size.get_untracked();
-            memory::block_at(size, &it.blocks, it.live.len(), place(&event))
-        });
-        pointed.set(at);
-    };
-    let said = move || {
-        let at = pointed.get();
-        let block = answer.with(|it| Some(it.as_ref()?.blocks.get(at?)?.said.clone()));
-        block.unwrap_or_else(|| {
-            "addresses down, items of the schedule to the right; the bars are live bytes of all \
-             624 KiB"
-                .to_owned()
-        })
-    };
-    let facts = of(answer, |it| it.facts.clone());
-    let typed = move |event| {
-        let tile = event_target_value(&event).parse().ok();
-        app.change_view(|view| view.panels.tile = tile);
-    };
-    let tile = move || answer.with(|it| it.as_ref().map(|it| it.asked.tile.to_string()));
-    let is_unused = move || answer.with(|it| it.as_ref().is_some_and(|it| it.facts.is_empty()));
-    // Of a tile that the package does not use there is nothing to say.
-    let answered = move || {
-        let used = |it: &Arc<MemoryAnswer>| (!it.facts.is_empty()).then_some(it.asked);
-        answer.with(|it| it.as_ref().and_then(used))
-    };
-    let question = Signal::derive(move || answered().map(Request::MemoryJson));
-    let command = command_of_package(answered, command::memory);
-    view! {
-        <div class="controls">
-            <label class="choice">"Physical tile"
-                <input type="text" inputmode="numeric" class="find" data-testid="memory-tile"
-                    prop:value=tile on:change=typed/>
-            </label>
-            <Show when=is_unused>
-                <span class="note">"The package does not use this tile."</span>
-            </Show>
-            <CopyAnswer id="memory" asked=question command/>
-        </div>
-        <Facts id="tile-memory" facts/>
-        <div class="picture memory" node_ref=host role="img" data-testid="tile-map"
-            aria-label="Memory of the tile over the schedule. The table of allocations has the \
-                        same figures."
-            on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
-            <canvas node_ref=canvas data-testid="memory-canvas"></canvas>
-        </div>
-        <output class="range" data-testid="memory-said">{said}</output>
     }
 }
 

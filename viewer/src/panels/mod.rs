@@ -22,5 +22,6 @@ mod phases;
 mod plots;
 pub(crate) mod spent;
 pub(crate) mod summary;
+mod tile_memory;
 pub(crate) mod toolbar;
 pub(crate) mod tooltip;

@@ -2,6 +2,7 @@
 //! there. Pure; lengths are CSS pixels.
 
 pub(crate) mod change;
+pub(crate) mod lifetimes;
 pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod ports;

@@ -365,6 +365,7 @@ impl App {
             }
             Answer::PackageOpened(opened) => self.package_opened(opened.map(|it| *it)),
             Answer::Memory(memory) => self.panels.memory.set(Some(Arc::new(*memory))),
+            Answer::Items(items) => self.panels.items.set(Some(Arc::new(items))),
             Answer::Matrix(matrix) => self.panels.matrix.set(Some(Arc::new(matrix))),
             // Asked by scripts that talk to a worker of their own.
             Answer::Query(_) => {}

@@ -12,6 +12,7 @@ use crate::engine::phases::PhasesAnswer;
 use crate::engine::plot::PlotAnswer;
 use crate::engine::ports::PortsAnswer;
 use crate::engine::raster::RasterAnswer;
+use crate::engine::ruler::ItemsAnswer;
 use crate::engine::slack::SlackAnswer;
 use crate::engine::summary::Summary;
 use crate::engine::traffic::TrafficAnswer;
@@ -42,6 +43,8 @@ pub(crate) struct PanelAnswers {
     pub(crate) package: RwSignal<Beside<PackageSummary>>,
     /// The memory of one of its tiles.
     pub(crate) memory: Newest<MemoryAnswer>,
+    /// The items of the schedule that this tile was in.
+    pub(crate) items: Newest<ItemsAnswer>,
     /// Who sends to whom in it.
     pub(crate) matrix: Newest<MatrixAnswer>,
     /// Addresses that were opened beside the profile: of the second profile and of the package.
@@ -227,6 +230,7 @@ impl PanelAnswers {
         self.package.set(Beside::Nothing);
         self.opened.set_value([None, None]);
         self.memory.set(None);
+        self.items.set(None);
         self.matrix.set(None);
     }
 }

@@ -114,6 +114,42 @@ impl Plot {
     }
 }
 
+/// What the picture of a tile's memory has from left to right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Across {
+    /// The cycles in view, where the open profile was recorded from the package.
+    #[default]
+    Cycles,
+    /// Items of the schedule, each as wide as the others.
+    Items,
+}
+
+impl Across {
+    /// All choices, in the order of the menu.
+    pub(crate) const ALL: [Self; 2] = [Self::Cycles, Self::Items];
+
+    /// The name in links.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Items => "items",
+        }
+    }
+
+    /// What the menu says.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles in view, as the timeline",
+            Self::Items => "items of the schedule",
+        }
+    }
+
+    /// The choice with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
 /// A cycle of the open profile, and the one of the other profile that lies below it.
 pub(crate) type Aligned = (u64, u64);
 
@@ -147,6 +183,8 @@ pub(crate) struct PanelState {
     pub(crate) package: Option<String>,
     /// Physical tile whose memory is shown.
     pub(crate) tile: Option<u32>,
+    /// What its picture has from left to right.
+    pub(crate) across: Across,
     /// Metadata name that the table of the run is grouped by.
     pub(crate) key: String,
     /// Whether the table of the run shows every figure.
@@ -177,6 +215,7 @@ impl PanelState {
             "phase" => self.phase = text(),
             "package" => self.package = text(),
             "tile" => self.tile = value.parse().ok(),
+            "across" => self.across = Across::from_name(value).unwrap_or_default(),
             "key" => self.key = decoded(value),
             "columns" => self.all_figures = value == ALL_FIGURES,
             _ => return false,
@@ -220,6 +259,9 @@ impl PanelState {
         if let Some(tile) = self.tile {
             pairs.push(("tile", tile.to_string()));
         }
+        if self.across != Across::default() {
+            pairs.push(("across", self.across.name().to_owned()));
+        }
         if !self.key.is_empty() {
             pairs.push(("key", encoded(&self.key)));
         }
@@ -248,6 +290,7 @@ mod tests {
             phase: Some("exchange phase 3/0".to_owned()),
             package: Some("https://host/x.ipuexe?y=1".to_owned()),
             tile: Some(7),
+            across: Across::Items,
             key: "role of it".to_owned(),
             all_figures: true,
         };

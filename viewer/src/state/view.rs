@@ -350,7 +350,9 @@ impl Lower {
             Self::Exchange => "When tiles send and receive, bytes a cycle, hottest receivers",
             Self::Compare => "This profile against another one",
             Self::Plots => "Charts, as SVG, PNG and data",
-            Self::Memory => "SRAM of each tile over the schedule, from the package",
+            Self::Memory => {
+                "SRAM of each tile over the schedule or the cycles in view, from the package"
+            }
         }
     }
 
