@@ -21,20 +21,22 @@ pub fn grouped_raster(
     groups: &RowGroups,
 ) -> Result<Raster, DecodeError> {
     let count = u32::try_from(groups.names.len()).unwrap_or(u32::MAX);
-    let columns = viewport.columns as usize;
-    let mut cells = vec![Cell::NOTHING; columns * groups.names.len()];
-    if !viewport.cycles.is_empty() && columns > 0 {
-        let slots = Slots::new(report, choice);
-        let grid = Grid::new(&viewport.cycles, viewport.columns);
-        let tiles = groups.tiles.iter();
-        let rows = tiles.map(|&tiles| RowCells::of_group(&slots, grid, tiles));
-        let mut rows: Vec<RowCells<'_>> = rows.collect();
-        add_samples(report, viewport, &groups.member, &mut rows)?;
-        for (row, cells) in rows.iter_mut().zip(cells.chunks_mut(columns)) {
-            row.finish(cells);
-        }
+    if viewport.cycles.is_empty() || viewport.columns == 0 {
+        return Ok(Raster::blank(viewport.columns, count, choice));
     }
-    Ok(Raster::of_cells(viewport.columns, count, &cells))
+    let slots = Slots::new(report, choice);
+    let grid = Grid::new(&viewport.cycles, viewport.columns);
+    let tiles = groups.tiles.iter();
+    let rows = tiles.map(|&tiles| RowCells::of_group(&slots, grid, tiles));
+    let mut rows: Vec<RowCells<'_>> = rows.collect();
+    add_samples(report, viewport, &groups.member, &mut rows)?;
+    let mut raster = Raster::with_room(viewport.columns, count, choice);
+    let mut cells = vec![Cell::NOTHING; viewport.columns as usize];
+    for row in &mut rows {
+        row.finish(&mut cells);
+        raster.push_row(&cells, choice);
+    }
+    Ok(raster)
 }
 
 /// Adds the samples that touch the cycles of `viewport` to the rows of their groups.

@@ -2,18 +2,19 @@
 
 use super::minimap::KindShares;
 use super::raster::{Area, CellKind, Raster, Viewport};
+use super::slots::CellChoice;
 use crate::clock::ClockKind;
 use crate::profile::{Overview, ProfileReport};
 
 /// The cells of `viewport` from the file's overview, or `None` where the file has none.
 ///
 /// A cell takes the kind that most of its tiles show at its middle, and the kernel and busy share
-/// of the busiest of them.
+/// of the busiest of them. It has no share of a focus and no efficiency.
 #[must_use]
 pub fn overview_raster(report: &ProfileReport, viewport: &Viewport) -> Option<Raster> {
     let overview = usable(report)?;
     let area = Area::new(report, viewport);
-    let mut raster = Raster::blank(viewport.columns, area.rows);
+    let mut raster = Raster::blank(viewport.columns, area.rows, CellChoice::default());
     raster.from_overview = true;
     if area.columns == 0 || area.cycles.is_empty() {
         return Some(raster);

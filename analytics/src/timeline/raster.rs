@@ -6,7 +6,7 @@ use super::cells::{Cell, Grid, RowCells};
 use super::gather::{TileSamples, for_each_tile};
 use super::needed::pages_needed;
 use super::overview::overview_raster;
-use super::slots::{CellChoice, NO_EFFICIENCY, Slots};
+use super::slots::{CellChoice, Slots};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, SampleKind, TileEntry};
@@ -104,10 +104,12 @@ pub struct Raster {
     pub kernels: Vec<u32>,
     /// Compute cycles of the cell in 1/255 of its tiles × cycles, rounded down.
     pub busy: Vec<u8>,
-    /// Cycles of the chosen kernel in 1/255 of the cell, rounded up: 0 is none at all.
+    /// Cycles of the chosen kernel in 1/255 of the cell, rounded up: 0 is none at all. Empty where
+    /// no kernel was chosen.
     pub focused: Vec<u8>,
     /// Useful efficiency in 1/[`FULL_EFFICIENCY`](super::FULL_EFFICIENCY) over the samples that
-    /// have an estimate; [`NO_EFFICIENCY`] where none has, or it was not chosen.
+    /// have an estimate; [`NO_EFFICIENCY`](super::NO_EFFICIENCY) where none has. Empty where it was
+    /// not chosen.
     pub efficiency: Vec<u8>,
     /// Whether the cells come from the file's overview: a coarser grid than asked for.
     pub from_overview: bool,
@@ -143,40 +145,60 @@ pub fn chosen_raster(
         return Ok(raster);
     }
     let area = Area::new(report, viewport);
-    let slots = Slots::new(report, choice);
-    let count = viewport.columns as usize * area.rows as usize;
-    let mut cells = vec![Cell::NOTHING; count];
-    area.paint(report, &slots, &mut cells)?;
-    Ok(Raster::of_cells(viewport.columns, area.rows, &cells))
+    area.paint(report, &Slots::new(report, choice), choice)
 }
 
 impl Raster {
-    /// Cells of which nothing is known.
-    pub(super) fn blank(columns: u32, rows: u32) -> Self {
+    /// No rows yet, and room for `rows` of them. Every column grows by itself, so that a picture
+    /// takes no more memory while it is painted than when it is done.
+    pub(super) fn with_room(columns: u32, rows: u32, choice: CellChoice) -> Self {
         let cells = columns as usize * rows as usize;
+        let only_if = |wanted| if wanted { cells } else { 0 };
         Self {
             columns,
-            rows,
-            kinds: vec![CellKind::Nothing as u8; cells],
-            kernels: vec![0; cells],
-            busy: vec![0; cells],
-            focused: vec![0; cells],
-            efficiency: vec![NO_EFFICIENCY; cells],
+            rows: 0,
+            kinds: Vec::with_capacity(cells),
+            kernels: Vec::with_capacity(cells),
+            busy: Vec::with_capacity(cells),
+            focused: Vec::with_capacity(only_if(choice.focus.is_some())),
+            efficiency: Vec::with_capacity(only_if(choice.has_levels())),
             from_overview: false,
         }
     }
 
-    pub(super) fn of_cells(columns: u32, rows: u32, cells: &[Cell]) -> Self {
-        Self {
-            columns,
-            rows,
-            kinds: cells.iter().map(|it| it.kind as u8).collect(),
-            kernels: cells.iter().map(|it| it.name).collect(),
-            busy: cells.iter().map(|it| it.busy).collect(),
-            focused: cells.iter().map(|it| it.focused).collect(),
-            efficiency: cells.iter().map(|it| it.efficiency).collect(),
-            from_overview: false,
+    /// Rows of which nothing is known.
+    pub(super) fn blank(columns: u32, rows: u32, choice: CellChoice) -> Self {
+        let mut raster = Self::with_room(columns, rows, choice);
+        let row = vec![Cell::NOTHING; columns as usize];
+        for _ in 0..rows {
+            raster.push_row(&row, choice);
         }
+        raster
+    }
+
+    /// Adds a row of as many cells as there are columns.
+    pub(super) fn push_row(&mut self, cells: &[Cell], choice: CellChoice) {
+        self.rows += 1;
+        self.kinds.extend(cells.iter().map(|it| it.kind as u8));
+        self.kernels.extend(cells.iter().map(|it| it.name));
+        self.busy.extend(cells.iter().map(|it| it.busy));
+        if choice.focus.is_some() {
+            self.focused.extend(cells.iter().map(|it| it.focused));
+        }
+        if choice.has_levels() {
+            self.efficiency.extend(cells.iter().map(|it| it.efficiency));
+        }
+    }
+
+    /// Adds the rows of a raster with as many columns, of the same choice.
+    #[cfg(feature = "native")]
+    fn append(&mut self, mut below: Self) {
+        self.rows += below.rows;
+        self.kinds.append(&mut below.kinds);
+        self.kernels.append(&mut below.kernels);
+        self.busy.append(&mut below.busy);
+        self.focused.append(&mut below.focused);
+        self.efficiency.append(&mut below.efficiency);
     }
 }
 
@@ -223,12 +245,12 @@ impl Area {
         &self,
         report: &ProfileReport,
         slots: &Slots,
-        cells: &mut [Cell],
-    ) -> Result<(), DecodeError> {
+        choice: CellChoice,
+    ) -> Result<Raster, DecodeError> {
         if self.is_empty() {
-            return Ok(());
+            return Ok(Raster::blank(self.columns, self.rows, choice));
         }
-        self.paint_rows(report, slots, 0..self.rows, cells)
+        self.paint_rows(report, slots, choice, 0..self.rows)
     }
 
     /// Bands of rows in parallel; which thread paints a row does not change it.
@@ -237,34 +259,37 @@ impl Area {
         &self,
         report: &ProfileReport,
         slots: &Slots,
-        cells: &mut [Cell],
-    ) -> Result<(), DecodeError> {
+        choice: CellChoice,
+    ) -> Result<Raster, DecodeError> {
         use rayon::prelude::*;
 
         if self.is_empty() {
-            return Ok(());
+            return Ok(Raster::blank(self.columns, self.rows, choice));
         }
         let threads = u32::try_from(rayon::current_num_threads()).unwrap_or(u32::MAX);
         let band = self.rows.div_ceil(threads.max(1)).max(1);
-        let of_band = band as usize * self.columns as usize;
-        let bands = cells.par_chunks_mut(of_band).enumerate();
-        bands.try_for_each(|(at, cells)| {
-            let first = u32::try_from(at).unwrap_or(u32::MAX).saturating_mul(band);
+        let bands = (0..self.rows.div_ceil(band)).into_par_iter().map(|at| {
+            let first = at * band;
             let rows = first..first.saturating_add(band).min(self.rows);
-            self.paint_rows(report, slots, rows, cells)
-        })
+            self.paint_rows(report, slots, choice, rows)
+        });
+        let bands: Vec<Raster> = bands.collect::<Result<_, _>>()?;
+        let mut raster = Raster::with_room(self.columns, self.rows, choice);
+        bands.into_iter().for_each(|band| raster.append(band));
+        Ok(raster)
     }
 
     fn paint_rows(
         &self,
         report: &ProfileReport,
         slots: &Slots,
+        choice: CellChoice,
         rows: Range<u32>,
-        cells: &mut [Cell],
-    ) -> Result<(), DecodeError> {
-        let columns = self.columns as usize;
+    ) -> Result<Raster, DecodeError> {
         let tiles = self.tiles_of(rows.start).start..self.tiles_of(rows.end - 1).end;
+        let mut raster = Raster::with_room(self.columns, rows.end - rows.start, choice);
         let mut row_cells = RowCells::new(slots, Grid::new(&self.cycles, self.columns));
+        let mut cells = vec![Cell::NOTHING; self.columns as usize];
         let mut row = rows.start;
         for_each_tile(
             report,
@@ -279,12 +304,13 @@ impl Area {
                     samples,
                 );
                 if tile + 1 == self.tiles_of(row).end {
-                    let at = (row - rows.start) as usize * columns;
-                    row_cells.finish(&mut cells[at..at + columns]);
+                    row_cells.finish(&mut cells);
+                    raster.push_row(&cells, choice);
                     row += 1;
                 }
             },
-        )
+        )?;
+        Ok(raster)
     }
 }
 

@@ -20,6 +20,13 @@ pub struct CellChoice {
     pub occupancy: bool,
 }
 
+impl CellChoice {
+    /// Whether cells have a level of efficiency or occupancy.
+    pub(super) const fn has_levels(self) -> bool {
+        self.efficiency || self.occupancy
+    }
+}
+
 /// Which names cells carry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CellNames {

@@ -276,8 +276,6 @@ fn viewport(asked: RasterAsked) -> Viewport {
 }
 
 fn raster_answer(asked: RasterAsked, raster: Raster) -> RasterAnswer {
-    // A column that says the same of every cell is left out: the page keeps several pictures.
-    let only_if = |wanted: bool, column: Vec<u8>| if wanted { column } else { Vec::new() };
     RasterAnswer {
         asked,
         columns: raster.columns,
@@ -287,8 +285,8 @@ fn raster_answer(asked: RasterAsked, raster: Raster) -> RasterAnswer {
         kinds: raster.kinds,
         kernels: raster.kernels,
         busy: raster.busy,
-        focused: only_if(asked.focus.is_some(), raster.focused),
-        efficiency: only_if(asked.colour.is_scale(), raster.efficiency),
+        focused: raster.focused,
+        efficiency: raster.efficiency,
     }
 }
 

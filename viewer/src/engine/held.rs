@@ -28,7 +28,7 @@ const KEPT_MAX: u64 = 96 * 1024 * 1024;
 const DEAR: u32 = 20;
 /// Samples of a profile from which on the first answers about all of them keep the page waiting.
 const MANY: u64 = 2_000_000;
-/// Cells that are kept: eight bytes a device pixel of the timeline each.
+/// Cells that are kept: six to eight bytes a device pixel of the timeline each.
 const RASTERS_MAX: usize = 4;
 
 /// The open profile.
