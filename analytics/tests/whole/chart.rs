@@ -2,7 +2,8 @@
 
 use crate::support::{self, step};
 use analytics::chart::{
-    Theme, cumulative_work, duration_histogram, phase_waterfall, roofline, tile_map,
+    Chart, ChartData, ChartQuestion, Theme, cumulative_work, duration_histogram, phase_waterfall,
+    roofline, tile_map,
 };
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
@@ -206,4 +207,40 @@ fn nothing_to_draw_is_said() {
         tile_map(area, &none, SortKey::Coverage, &Theme::DARK).expect("draws");
     });
     assert!(svg.contains("coverage is unavailable"), "{svg}");
+}
+
+#[test]
+fn every_chart_asks_for_its_own_groups_and_is_a_picture_of_its_own() {
+    let report = report();
+    let mut pictures = Vec::new();
+    for chart in Chart::ALL {
+        assert_eq!(Chart::from_name(chart.name()), Some(chart));
+        let question = ChartQuestion {
+            chart,
+            figure: SortKey::WorkCycles,
+            filter: Filter::default(),
+            clock: ClockKind::Shared,
+        };
+        let data = question.ask(&report).expect("decodes");
+        let names = match &data {
+            ChartData::Groups(found) => found.groups.iter().map(|it| it.name.clone()).collect(),
+            ChartData::Durations(_) | ChartData::Cumulative(_) => Vec::new(),
+        };
+        let expected: &[&str] = match chart {
+            Chart::Durations | Chart::Cumulative => &[],
+            Chart::KernelWork | Chart::Roofline => &["k"],
+            Chart::Phases => &["phase 0/0", "phase 1/0"],
+            Chart::Tiles => &["tile 0", "tile 1", "tile 46"],
+        };
+        assert_eq!(names, expected, "{}", chart.name());
+        let svg = drawn((400, 300), |area| {
+            question.draw(&data, area, &Theme::LIGHT).expect("a string");
+        });
+        assert!(
+            !pictures.contains(&svg),
+            "{} is another chart",
+            chart.name()
+        );
+        pictures.push(svg);
+    }
 }

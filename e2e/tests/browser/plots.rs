@@ -11,7 +11,14 @@ async fn every_chart_is_drawn_and_kept_with_its_data() {
     viewer.open_by_drop(&demo().profile).await;
     viewer.press("show-plots").await;
     viewer.watch_saving().await;
-    for plot in ["durations", "cumulative", "roofline", "phases", "tiles"] {
+    for plot in [
+        "durations",
+        "cumulative",
+        "roofline",
+        "phases",
+        "tiles",
+        "kernel-work",
+    ] {
         viewer.choose("plot", plot).await;
         viewer
             .wait("document.querySelector('[data-testid=chart] svg')")

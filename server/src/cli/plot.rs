@@ -2,17 +2,9 @@
 
 use std::path::Path;
 
-use analytics::chart::{
-    Theme, cumulative_work, duration_histogram, kernel_work, phase_waterfall, roofline, tile_map,
-};
-use analytics::clock::ClockKind;
+use analytics::chart::{Chart, ChartQuestion, Theme};
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{
-    CUMULATIVE_POINTS, Filter, GroupBy, Query, QueryError, QueryResult, SortKey, cumulative,
-    histogram, query,
-};
-use analytics::report::{cumulative_json, durations_json, query_json};
-use plotters::drawing::DrawingArea;
+use analytics::query::{Filter, QueryError, SortKey};
 use plotters::drawing::IntoDrawingArea as _;
 use plotters_svg::SVGBackend;
 
@@ -67,10 +59,7 @@ fn is_png(output: &Path) -> Result<bool, CliError> {
 
 /// A chart to be drawn.
 pub(super) struct Plot {
-    pub(super) chart: ChartArg,
-    pub(super) figure: SortKey,
-    pub(super) filter: Filter,
-    pub(super) clock: ClockKind,
+    pub(super) question: ChartQuestion,
     pub(super) size: (u32, u32),
     pub(super) theme: Theme,
 }
@@ -81,24 +70,20 @@ impl Plot {
             let known = SortKey::ALL.iter().map(|key| key.name());
             unknown("figure", &args.figure, "--figure", known)
         })?;
-        let usual = match args.chart {
-            ChartArg::Phases => None,
-            ChartArg::KernelWork
-            | ChartArg::Durations
-            | ChartArg::Cumulative
-            | ChartArg::Roofline
-            | ChartArg::Tiles => Some(SampleKind::Compute),
-        };
+        let chart = Chart::from(args.chart);
+        let usual = (chart != Chart::Phases).then_some(SampleKind::Compute);
         let kind = args.kind.as_deref().map(kind).transpose()?.or(usual);
         Ok(Self {
-            chart: args.chart,
-            figure,
-            filter: Filter {
-                kind,
-                kernel: args.kernel.clone(),
-                ..Filter::default()
+            question: ChartQuestion {
+                chart,
+                figure,
+                filter: Filter {
+                    kind,
+                    kernel: args.kernel.clone(),
+                    ..Filter::default()
+                },
+                clock: clock(args.clock),
             },
-            clock: clock(args.clock),
             size: size(&args.size)?,
             theme: if args.dark { Theme::DARK } else { Theme::LIGHT },
         })
@@ -111,73 +96,28 @@ impl Plot {
 
     /// The chart, and its data as JSON.
     fn drawn(&self, report: &ProfileReport) -> Result<(String, String), QueryError> {
+        let data = self.question.ask(report)?;
         let mut svg = String::new();
-        let data = {
+        {
             let area = SVGBackend::with_string(&mut svg, self.size).into_drawing_area();
-            let data = self.draw(report, &area)?;
             // Drawing into a string cannot fail.
+            let _drawn = self.question.draw(&data, &area, &self.theme);
             let _drawn = area.present();
-            data
-        };
-        Ok((svg, data))
+        }
+        Ok((svg, self.question.json(&data)))
     }
+}
 
-    /// Draws, and gives the data.
-    fn draw(
-        &self,
-        report: &ProfileReport,
-        area: &DrawingArea<SVGBackend<'_>, plotters::coord::Shift>,
-    ) -> Result<String, QueryError> {
-        let (filter, clock, theme) = (&self.filter, self.clock, &self.theme);
-        Ok(match self.chart {
-            ChartArg::KernelWork => {
-                let found = self.ask(report, GroupBy::Kernel, SortKey::WorkCycles)?;
-                let _drawn = kernel_work(area, &found, theme);
-                query_json(&found)
-            }
-            ChartArg::Durations => {
-                let found = histogram(report, filter, clock)?;
-                let _drawn = duration_histogram(area, &found, theme);
-                durations_json(&found, filter, clock)
-            }
-            ChartArg::Cumulative => {
-                let found = cumulative(report, filter, clock, CUMULATIVE_POINTS)?;
-                let _drawn = cumulative_work(area, &found, theme);
-                cumulative_json(&found, filter, clock)
-            }
-            ChartArg::Roofline => {
-                let found = self.ask(report, GroupBy::Kernel, SortKey::WorkCycles)?;
-                let _drawn = roofline(area, &found, theme);
-                query_json(&found)
-            }
-            ChartArg::Tiles => {
-                let found = self.ask(report, GroupBy::Tile, SortKey::Name)?;
-                let _drawn = tile_map(area, &found, self.figure, theme);
-                query_json(&found)
-            }
-            ChartArg::Phases => {
-                let found = self.ask(report, GroupBy::Phase, SortKey::FirstOffset)?;
-                let _drawn = phase_waterfall(area, &found, theme);
-                query_json(&found)
-            }
-        })
-    }
-
-    fn ask(
-        &self,
-        report: &ProfileReport,
-        group_by: GroupBy,
-        sort_by: SortKey,
-    ) -> Result<QueryResult, QueryError> {
-        let question = Query {
-            group_by,
-            filter: self.filter.clone(),
-            clock: self.clock,
-            sort_by,
-            limit: 0,
-            samples: 0,
-        };
-        query(report, &question)
+impl From<ChartArg> for Chart {
+    fn from(chart: ChartArg) -> Self {
+        match chart {
+            ChartArg::KernelWork => Self::KernelWork,
+            ChartArg::Durations => Self::Durations,
+            ChartArg::Tiles => Self::Tiles,
+            ChartArg::Phases => Self::Phases,
+            ChartArg::Roofline => Self::Roofline,
+            ChartArg::Cumulative => Self::Cumulative,
+        }
     }
 }
 
@@ -206,6 +146,8 @@ fn size(text: &str) -> Result<(u32, u32), CliError> {
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
+
     use super::*;
 
     #[test]
@@ -214,6 +156,15 @@ mod tests {
         for wrong in ["", "960", "960x", "10x10", "100000x100000", "axb"] {
             assert!(size(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn charts_are_called_what_links_call_them() {
+        for chart in ChartArg::value_variants() {
+            let value = chart.to_possible_value().expect("none is hidden");
+            assert_eq!(value.get_name(), Chart::from(*chart).name());
+        }
+        assert_eq!(ChartArg::value_variants().len(), Chart::ALL.len());
     }
 
     #[test]

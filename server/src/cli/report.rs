@@ -1,7 +1,7 @@
 //! `report`: everything about one profile in one folder, for a CI artifact or a colleague.
 
 use analytics::barriers::{BarrierSort, barriers};
-use analytics::chart::Theme;
+use analytics::chart::{Chart, ChartQuestion, Theme};
 use analytics::clock::ClockKind;
 use analytics::critical::{CriticalOptions, critical_path};
 use analytics::format::DecodeError;
@@ -9,7 +9,7 @@ use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{Filter, Query, QueryError, SortKey, query};
 use analytics::report::{barriers_json, critical_json, query_json};
 
-use super::args::{ChartArg, ReportArgs};
+use super::args::ReportArgs;
 use super::output::{print, unwritable, warn, write_file, wrote};
 use super::plot::Plot;
 use super::{Io, Outcome, raster};
@@ -75,10 +75,12 @@ fn kernels() -> Query {
 
 fn chart(report: &ProfileReport) -> Result<String, QueryError> {
     Plot {
-        chart: ChartArg::KernelWork,
-        figure: SortKey::WorkCycles,
-        filter: kernels().filter,
-        clock: ClockKind::default(),
+        question: ChartQuestion {
+            chart: Chart::KernelWork,
+            figure: SortKey::WorkCycles,
+            filter: kernels().filter,
+            clock: ClockKind::default(),
+        },
         size: (960, 540),
         theme: Theme::LIGHT,
     }

@@ -1,6 +1,8 @@
 //! Questions in the words of the command line, after `ipu-stack`: what each prints is the JSON that
 //! the page copies. The file comes as a word of its own, quoted where it must be. Pure.
 
+use analytics::chart::Chart;
+
 use super::memory::{MatrixAsked, MemoryAsked, PAIRS_MAX};
 use super::plot::PlotAsked;
 use super::ports::PortsAsked;
@@ -8,7 +10,6 @@ use super::spent::{SpentAsked, Told};
 use super::summary::{Summary, TileNames};
 use super::traffic::TrafficAsked;
 use crate::browser::quoted;
-use crate::state::panels::Plot;
 
 /// What a part was spent on.
 pub(crate) fn spent(asked: &SpentAsked, told: Told, file: &str, of: &Summary) -> String {
@@ -54,11 +55,11 @@ pub(crate) fn matrix(asked: &MatrixAsked, file: &str) -> String {
 
 /// A chart: its picture as a file, and its data.
 pub(crate) fn plot(asked: &PlotAsked, file: &str, _of: &Summary) -> String {
-    let (chart, clock) = (asked.plot.name(), asked.clock.name());
+    let (chart, clock) = (asked.chart.name(), asked.clock.name());
     let kernel = flag("--kernel", asked.kernel.as_deref());
     // The command draws phases of all kinds unless told otherwise.
-    let kind = match (&asked.kernel, asked.plot) {
-        (Some(_), Plot::Phases) => " --kind compute",
+    let kind = match (&asked.kernel, asked.chart) {
+        (Some(_), Chart::Phases) => " --kind compute",
         _ => "",
     };
     let (width, height) = asked.size;
@@ -132,16 +133,16 @@ mod tests {
 
     #[test]
     fn a_chart_of_phases_of_a_kernel_keeps_its_kind() {
-        let asked = |plot, kernel: Option<&str>| PlotAsked {
-            plot,
+        let asked = |chart, kernel: Option<&str>| PlotAsked {
+            chart,
             clock: ClockKind::Cropped,
             kernel: kernel.map(str::to_owned),
             size: (900, 420),
             dark: true,
         };
-        let said = plot(&asked(Plot::Phases, Some("k")), "a.ipuprofile", &summary());
+        let said = plot(&asked(Chart::Phases, Some("k")), "a.ipuprofile", &summary());
         assert!(said.contains(" --kernel k --kind compute "), "{said}");
-        let said = plot(&asked(Plot::Durations, None), "a.ipuprofile", &summary());
+        let said = plot(&asked(Chart::Durations, None), "a.ipuprofile", &summary());
         assert_eq!(
             said,
             "profile-plot a.ipuprofile --chart durations --clock cropped --size 900x420 \

@@ -1,29 +1,25 @@
 //! Charts of the profile, drawn by `analytics::chart`, with the data that they show.
 
-use analytics::chart::{
-    Theme, cumulative_work, duration_histogram, phase_waterfall, roofline, tile_map,
-};
+use analytics::chart::{Chart, ChartData, ChartQuestion, Theme};
 use analytics::clock::ClockKind;
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{self, CUMULATIVE_POINTS, Filter, GroupBy, Query, QueryResult, SortKey};
-use analytics::report::{cumulative_json, durations_json, query_json};
+use analytics::query::{self, Filter, QueryResult, SortKey};
 use analytics::text;
-use plotters::coord::Shift;
-use plotters::drawing::{DrawingArea, IntoDrawingArea as _};
+use plotters::drawing::IntoDrawingArea as _;
 use plotters_svg::SVGBackend;
 use serde::{Deserialize, Serialize};
 
 use super::cause::Failure;
 use super::list::{List, Press};
-use super::protocol::clock_name;
+use super::protocol::{chart_name, clock_name};
 use super::table::Cell;
-use crate::state::panels::Plot;
 
 /// Which chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlotAsked {
     /// What it shows.
-    pub(crate) plot: Plot,
+    #[serde(with = "chart_name")]
+    pub(crate) chart: Chart,
     /// The clock in force.
     #[serde(with = "clock_name")]
     pub(crate) clock: ClockKind,
@@ -50,93 +46,48 @@ pub(crate) struct PlotAnswer {
     pub(crate) said: String,
 }
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-/// A picture's data as CSV and JSON, and its main figures in words.
-type Data = [String; 3];
-
 /// The answer from a report in memory.
 pub(crate) fn plot(report: &ProfileReport, asked: &PlotAsked) -> Result<PlotAnswer, Failure> {
-    let mut svg = String::new();
-    let [csv, json, said] = {
-        let area = SVGBackend::with_string(&mut svg, asked.size).into_drawing_area();
-        let data = draw(report, asked, &area)?;
-        // Drawing into a string cannot fail.
-        let _drawn = area.present();
-        data
-    };
-    Ok(PlotAnswer {
-        asked: asked.clone(),
-        svg,
-        csv,
-        json,
-        said,
-    })
-}
-
-fn draw(report: &ProfileReport, asked: &PlotAsked, area: &Area<'_>) -> Result<Data, Failure> {
+    let question = question(asked);
+    let data = question.ask(report)?;
     let theme = if asked.dark {
         &Theme::DARK
     } else {
         &Theme::LIGHT
     };
-    let filter = filter(asked);
-    let data = match asked.plot {
-        Plot::Durations => {
-            let found = query::histogram(report, &filter, asked.clock)?;
-            let _drawn = duration_histogram(area, &found, theme);
-            let json = durations_json(&found, &filter, asked.clock);
-            [histogram_csv(&found), json, histogram_in_words(&found)]
-        }
-        Plot::Cumulative => {
-            let found = query::cumulative(report, &filter, asked.clock, CUMULATIVE_POINTS)?;
-            let _drawn = cumulative_work(area, &found, theme);
-            let json = cumulative_json(&found, &filter, asked.clock);
-            [cumulative_csv(&found), json, cumulative_in_words(&found)]
-        }
-        Plot::Roofline => {
-            let found = ask(report, asked, GroupBy::Kernel, SortKey::WorkCycles)?;
-            let _drawn = roofline(area, &found, theme);
-            query_data(&found)
-        }
-        Plot::Phases => {
-            let found = ask(report, asked, GroupBy::Phase, SortKey::FirstOffset)?;
-            let _drawn = phase_waterfall(area, &found, theme);
-            query_data(&found)
-        }
-        Plot::Tiles => {
-            let found = ask(report, asked, GroupBy::Tile, SortKey::Name)?;
-            let _drawn = tile_map(area, &found, SortKey::WorkCycles, theme);
-            query_data(&found)
-        }
-    };
-    Ok(data)
-}
-
-fn filter(asked: &PlotAsked) -> Filter {
-    let all_kinds = asked.plot == Plot::Phases && asked.kernel.is_none();
-    Filter {
-        kind: (!all_kinds).then_some(SampleKind::Compute),
-        kernel: asked.kernel.clone(),
-        ..Filter::default()
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, asked.size).into_drawing_area();
+        // Drawing into a string cannot fail.
+        let _drawn = question.draw(&data, &area, theme);
+        let _drawn = area.present();
     }
+    let (csv, said) = match &data {
+        ChartData::Durations(found) => (histogram_csv(found), histogram_in_words(found)),
+        ChartData::Cumulative(found) => (cumulative_csv(found), cumulative_in_words(found)),
+        ChartData::Groups(found) => (groups_csv(found), groups_in_words(found)),
+    };
+    Ok(PlotAnswer {
+        asked: asked.clone(),
+        svg,
+        csv,
+        json: question.json(&data),
+        said,
+    })
 }
 
-fn ask(
-    report: &ProfileReport,
-    asked: &PlotAsked,
-    group_by: GroupBy,
-    sort_by: SortKey,
-) -> Result<QueryResult, Failure> {
-    let question = Query {
-        group_by,
-        filter: filter(asked),
+fn question(asked: &PlotAsked) -> ChartQuestion {
+    let all_kinds = asked.chart == Chart::Phases && asked.kernel.is_none();
+    ChartQuestion {
+        chart: asked.chart,
+        figure: SortKey::WorkCycles,
+        filter: Filter {
+            kind: (!all_kinds).then_some(SampleKind::Compute),
+            kernel: asked.kernel.clone(),
+            ..Filter::default()
+        },
         clock: asked.clock,
-        sort_by,
-        limit: 0,
-        samples: 0,
-    };
-    Ok(query::query(report, &question)?)
+    }
 }
 
 fn written(list: &List) -> String {
@@ -194,8 +145,7 @@ fn cumulative_in_words(found: &query::Cumulative) -> String {
     said.unwrap_or_default()
 }
 
-/// The JSON is what `profile-query` prints.
-fn query_data(found: &QueryResult) -> Data {
+fn groups_csv(found: &QueryResult) -> String {
     let table = super::table::rows(found);
     let columns: Vec<(&str, &str, &str)> = super::table::COLUMNS
         .iter()
@@ -205,7 +155,7 @@ fn query_data(found: &QueryResult) -> Data {
     for row in table.rows {
         list.push(Press::Nothing, row.cells);
     }
-    [written(&list), query_json(found), groups_in_words(found)]
+    written(&list)
 }
 
 fn groups_in_words(found: &QueryResult) -> String {

@@ -282,30 +282,33 @@ impl Fact {
     }
 }
 
-/// Clocks travel by name.
-pub(super) mod clock_name {
-    use analytics::clock::ClockKind;
-    use serde::de::{Deserialize, Deserializer, Error};
-    use serde::ser::Serializer;
+/// A module for `serde(with)` of a type that travels by its name.
+macro_rules! by_name {
+    ($module:ident, $type:ty, $what:literal) => {
+        pub(super) mod $module {
+            use serde::de::{Deserialize, Deserializer, Error};
+            use serde::ser::Serializer;
 
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde fixes the signature"
-    )]
-    pub(in crate::engine) fn serialize<S: Serializer>(
-        clock: &ClockKind,
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        to.serialize_str(clock.name())
-    }
+            pub(in crate::engine) fn serialize<S: Serializer>(
+                it: &$type,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                to.serialize_str(it.name())
+            }
 
-    pub(in crate::engine) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<ClockKind, D::Error> {
-        let name = String::deserialize(from)?;
-        ClockKind::from_name(&name).ok_or_else(|| D::Error::custom(format!("no clock {name}")))
-    }
+            pub(in crate::engine) fn deserialize<'de, D: Deserializer<'de>>(
+                from: D,
+            ) -> Result<$type, D::Error> {
+                let name = String::deserialize(from)?;
+                let unknown = || D::Error::custom(format!(concat!("no ", $what, " {}"), name));
+                <$type>::from_name(&name).ok_or_else(unknown)
+            }
+        }
+    };
 }
+
+by_name!(clock_name, analytics::clock::ClockKind, "clock");
+by_name!(chart_name, analytics::chart::Chart, "chart");
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! Plots: charts of the profile, each to be kept as SVG, PNG and data.
 
+use analytics::chart::Chart;
 use leptos::html;
 use leptos::prelude::*;
 
@@ -10,7 +11,6 @@ use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::plot::PlotAsked;
 use crate::state::actions::{App, use_app};
-use crate::state::panels::Plot;
 use crate::theme::Theme;
 use crate::timeline::canvas::device;
 use crate::timeline::layout::Size;
@@ -42,14 +42,14 @@ pub(crate) fn Plots() -> impl IntoView {
         None => "of all kernels; focus one to see it alone".to_owned(),
     };
     let label = move || {
-        let plot = app.view.with(|view| view.panels.plot);
+        let chart = app.view.with(|view| view.panels.chart);
         let said = answer.with(|it| {
-            let it = it.as_ref().filter(|it| it.asked.plot == plot);
+            let it = it.as_ref().filter(|it| it.asked.chart == chart);
             it.map(|it| format!(": {}", it.said)).unwrap_or_default()
         });
         format!(
             "{}, {}{said}. Its data can be copied as CSV or JSON.",
-            plot.meaning(),
+            chart.title(),
             about()
         )
     };
@@ -72,12 +72,12 @@ fn asked(app: App, size: Size) -> Option<PlotAsked> {
     if size.width <= 0.0 {
         return None;
     }
-    let (plot, clock, kernel) = app
+    let (chart, clock, kernel) = app
         .view
-        .with(|view| (view.panels.plot, view.clock, view.kernel.clone()));
+        .with(|view| (view.panels.chart, view.clock, view.kernel.clone()));
     let width = device(size.width, 1.0).clamp(WIDTH_MIN, WIDTH_MAX);
     Some(PlotAsked {
-        plot,
+        chart,
         clock,
         kernel,
         size: (width, HEIGHT),
@@ -89,15 +89,15 @@ fn asked(app: App, size: Size) -> Option<PlotAsked> {
 fn PlotChoice() -> impl IntoView {
     let app = use_app();
     let choose = move |event| {
-        let plot = Plot::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.panels.plot = plot);
+        let chart = Chart::from_name(&event_target_value(&event)).unwrap_or_default();
+        app.change_view(|view| view.panels.chart = chart);
     };
-    let is = move |plot| move || app.view.with(|view| view.panels.plot == plot);
+    let is = move |chart| move || app.view.with(|view| view.panels.chart == chart);
     view! {
         <label class="choice">"Chart"
             <select data-testid="plot" on:change=choose>
-                {Plot::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.meaning()}</option>
+                {Chart::ALL.map(|it| view! {
+                    <option value=it.name() prop:selected=is(it)>{it.title()}</option>
                 }).collect_view()}
             </select>
         </label>
@@ -110,9 +110,9 @@ fn Keep() -> impl IntoView {
     let app = use_app();
     let answer = app.panels.plot;
     let name = move |ending: &str| {
-        let plot =
-            answer.with_untracked(|it| it.as_ref().map_or("chart", |it| it.asked.plot.name()));
-        format!("{plot}.{ending}")
+        let chart =
+            answer.with_untracked(|it| it.as_ref().map_or("chart", |it| it.asked.chart.name()));
+        format!("{chart}.{ending}")
     };
     let svg = move |_| {
         if let Some(it) = answer.get_untracked() {

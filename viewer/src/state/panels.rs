@@ -1,5 +1,6 @@
 //! What the panels below the timeline show: their part of the view and of its link.
 
+use analytics::chart::Chart;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use super::chip_choice::Over;
@@ -60,60 +61,6 @@ impl Pairs {
     }
 }
 
-/// A chart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Plot {
-    /// How many samples took how long.
-    #[default]
-    Durations,
-    /// How work adds up over the run.
-    Cumulative,
-    /// What kernels reach of what their shapes allow.
-    Roofline,
-    /// Phases one below the other.
-    Phases,
-    /// Compute cycles of each tile.
-    Tiles,
-}
-
-impl Plot {
-    /// All charts, in the order of the menu.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Durations,
-        Self::Cumulative,
-        Self::Roofline,
-        Self::Phases,
-        Self::Tiles,
-    ];
-
-    /// The name in links and in names of files.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Durations => "durations",
-            Self::Cumulative => "cumulative",
-            Self::Roofline => "roofline",
-            Self::Phases => "phases",
-            Self::Tiles => "tiles",
-        }
-    }
-
-    /// What the menu says.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::Durations => "Histogram of durations",
-            Self::Cumulative => "Work over time",
-            Self::Roofline => "Issue-cycle roofline",
-            Self::Phases => "Waterfall of phases",
-            Self::Tiles => "Heat map of tiles",
-        }
-    }
-
-    /// The chart with this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-}
-
 /// What the picture of a tile's memory has from left to right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Across {
@@ -168,7 +115,7 @@ pub(crate) struct PanelState {
     /// The cycle that the pointer was at last, where the map follows it.
     pub(crate) cycle: Option<u64>,
     /// The chart of the plots.
-    pub(crate) plot: Plot,
+    pub(crate) chart: Chart,
     /// What a row of the comparison stands for.
     pub(crate) pairs: Pairs,
     /// Address of the profile to compare with, as the page's own addresses are written.
@@ -207,7 +154,7 @@ impl PanelState {
             "order" => self.order = text().map(|it| Sort::parse(&it)),
             "over" => self.over = Over::from_name(value).unwrap_or_default(),
             "cycle" => self.cycle = value.parse().ok(),
-            "plot" => self.plot = Plot::from_name(value).unwrap_or_default(),
+            "plot" => self.chart = Chart::from_name(value).unwrap_or_default(),
             "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
             "compare" => self.compare = text(),
             "align" => self.aligned = range(value),
@@ -235,8 +182,8 @@ impl PanelState {
         if let Some(cycle) = self.cycle {
             pairs.push(("cycle", cycle.to_string()));
         }
-        if self.plot != Plot::default() {
-            pairs.push(("plot", self.plot.name().to_owned()));
+        if self.chart != Chart::default() {
+            pairs.push(("plot", self.chart.name().to_owned()));
         }
         if self.pairs != Pairs::default() {
             pairs.push(("pairs", self.pairs.name().to_owned()));
@@ -282,7 +229,7 @@ mod tests {
             order: Some(Sort::parse("waiting.asc")),
             over: Over::Cursor,
             cycle: Some(1_234),
-            plot: Plot::Roofline,
+            chart: Chart::Roofline,
             pairs: Pairs::Phase,
             compare: Some("/a/b c&d".to_owned()),
             aligned: Some((70, 95)),
