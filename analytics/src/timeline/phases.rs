@@ -49,7 +49,7 @@ pub fn phase_spans(
 }
 
 /// The same by items of the flattened schedule, which our recorder numbers phases by: a sample
-/// whose metadata gives an extent stands for all items in it.
+/// whose metadata gives an extent stands for all items in it; one that ends before it starts is none.
 ///
 /// # Errors
 /// As [`phase_spans`].
@@ -61,17 +61,19 @@ pub fn item_spans(
     most: usize,
 ) -> Result<Option<Vec<ItemSpan>>, DecodeError> {
     let items = |step: &StepRow| {
-        let [first, after] = EXTENT.map(|name| {
+        let extent = EXTENT.map(|name| {
             let mut pairs = report.metadata(step.metadata);
             let found = pairs.find(|pair| pair.0 == name)?;
-            found.1.parse().ok()
+            found.1.parse::<u32>().ok()
         });
-        let first = first.unwrap_or(step.place.phase);
-        let next = first.saturating_add(1);
-        (
-            step.place.epoch,
-            first..after.map_or(next, |it: u32| it.max(next)),
-        )
+        let items = match extent {
+            [Some(first), Some(after)] if first < after => first..after,
+            _ => {
+                let phase = step.place.phase.min(u32::MAX - 1);
+                phase..phase + 1
+            }
+        };
+        (step.place.epoch, items)
     };
     let spans = joined(report, clock, cycles, tile, most, items)?;
     let named = |((_, items), cycles)| ItemSpan { items, cycles };

@@ -105,11 +105,11 @@ pub struct Raster {
     /// Compute cycles of the cell in 1/255 of its tiles × cycles, rounded down.
     pub busy: Vec<u8>,
     /// Cycles of the chosen kernel in 1/255 of the cell, rounded up: 0 is none at all. Empty where
-    /// no kernel was chosen.
+    /// no kernel was chosen, and in an overview.
     pub focused: Vec<u8>,
     /// Useful efficiency in 1/[`FULL_EFFICIENCY`](super::FULL_EFFICIENCY) over the samples that
     /// have an estimate; [`NO_EFFICIENCY`](super::NO_EFFICIENCY) where none has. Empty where it was
-    /// not chosen.
+    /// not chosen, and in an overview.
     pub efficiency: Vec<u8>,
     /// Whether the cells come from the file's overview: a coarser grid than asked for.
     pub from_overview: bool,
@@ -149,8 +149,8 @@ pub fn chosen_raster(
 }
 
 impl Raster {
-    /// No rows yet, and room for `rows` of them. Every column grows by itself, so that a picture
-    /// takes no more memory while it is painted than when it is done.
+    /// No rows yet, and room for `rows` of them. Every column grows by itself: on one thread a
+    /// picture takes no more memory while it is painted than when it is done.
     pub(super) fn with_room(columns: u32, rows: u32, choice: CellChoice) -> Self {
         let cells = columns as usize * rows as usize;
         let only_if = |wanted| if wanted { cells } else { 0 };

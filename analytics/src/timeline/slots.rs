@@ -89,7 +89,7 @@ impl Slots {
             let estimate = step.estimate.filter(|_| computes);
             estimate.map(|it| [it.useful.get_256ths(), it.physical.get_256ths()])
         };
-        let has_levels = choice.efficiency || choice.occupancy;
+        let has_levels = choice.has_levels();
         let wanted = if has_levels { report.steps() } else { &[] };
         let is_unique = !has_levels
             && slots

@@ -7,7 +7,8 @@ use analytics::profile::{ProfileReport, SampleKind};
 use analytics::query::{Filter, GroupBy, Query, query, query_summary};
 use analytics::synth::{SynthOptions, generate_bytes};
 use analytics::timeline::{
-    CellKind, Viewport, kind_shares, overview_raster, overview_shares, pages_needed, raster,
+    CellChoice, CellKind, Viewport, chosen_raster, kind_shares, overview_raster, overview_shares,
+    pages_needed, raster,
 };
 
 fn bytes() -> Vec<u8> {
@@ -59,6 +60,13 @@ fn a_part_is_exact_as_soon_as_its_pages_are_here() {
         rows: 10,
     };
     assert!(raster(&report, &part).unwrap().from_overview);
+    let choice = CellChoice {
+        focus: report.kernels().first().copied(),
+        efficiency: true,
+        ..CellChoice::default()
+    };
+    let early = chosen_raster(&report, &part, choice).unwrap();
+    assert!(early.from_overview && early.focused.is_empty() && early.efficiency.is_empty());
     let needed = pages_needed(&report, part.clock, part.cycles.clone(), part.tiles.clone());
     assert!(
         !needed.is_empty() && needed.len() <= 4,

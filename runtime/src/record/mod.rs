@@ -144,6 +144,14 @@ impl<'a> Recorder<'a> {
         }
     }
 
+    /// The first iteration of a Repeat is over: what is open ends with it, whatever becomes of the
+    /// later ones.
+    pub(crate) fn later_iterations(&mut self, now: &Instants) {
+        if self.granularity != Granularity::Graph {
+            self.leave_region(now);
+        }
+    }
+
     /// The later `iterations` of a Repeat, whose body goes on to the schedule position `end`, from
     /// the end of the first to the end of the last.
     pub(crate) fn remainder(
@@ -157,7 +165,6 @@ impl<'a> Recorder<'a> {
         if self.granularity == Granularity::Graph {
             return;
         }
-        self.leave_region(starts);
         let step = self
             .steps
             .remainder(&mut self.writer, place, end, iterations);

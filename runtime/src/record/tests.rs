@@ -301,13 +301,18 @@ fn regions_are_runs_of_one_label_or_of_one_operation() {
 
 /// `phase_start` and `phase_end` of each region of a tile; a Repeat's remainder is no region.
 fn extents(profile: &ProfileReport, tile: usize) -> Vec<(u32, u32)> {
+    extents_of(profile, tile, false)
+}
+
+/// The same of the regions, or of the remainders.
+fn extents_of(profile: &ProfileReport, tile: usize, remainders: bool) -> Vec<(u32, u32)> {
     let number = |text: &str, name: &str| {
         let value = text.lines().find_map(|line| line.strip_prefix(name));
         value.expect("regions say where they are").parse().unwrap()
     };
     (0..samples(profile)[tile].len())
         .map(|ordinal| metadata(profile, tile, ordinal))
-        .filter(|text| !text.starts_with("iterations="))
+        .filter(|text| text.starts_with("iterations=") == remainders)
         .map(|text| (number(&text, "phase_start="), number(&text, "phase_end=")))
         .collect()
 }
@@ -336,6 +341,24 @@ fn regions_around_and_in_a_repeat_cover_all_phases_once() {
     }
     let (_, by_label) = record(&package, &at(Granularity::Region));
     assert_eq!(extents(&by_label, 2), [(0, 3), (3, 5)]);
+    // What follows is repeated too.
+    let mut second = package.clone();
+    let body = second.schedule.split_off(1);
+    second
+        .schedule
+        .push(ScheduleItem::Repeat { count: 2, body });
+    for granularity in [Granularity::Region, Granularity::Phase] {
+        let (_, second) = record(&second, &at(granularity));
+        let remainders: Vec<_> = (0..samples(&second)[2].len())
+            .map(|ordinal| metadata(&second, 2, ordinal))
+            .filter(|text| text.starts_with("iterations="))
+            .collect();
+        let said = [
+            "iterations=2\nphase_start=0\nphase_end=3\n",
+            "iterations=1\nphase_start=3\nphase_end=5\n",
+        ];
+        assert_eq!(remainders, said);
+    }
     // The last exchange moves into the Repeat, and another Repeat stands around all.
     let mut nested = package;
     let last = nested.schedule.pop().unwrap();
@@ -349,6 +372,7 @@ fn regions_around_and_in_a_repeat_cover_all_phases_once() {
         .push(ScheduleItem::Repeat { count: 2, body });
     let (_, nested) = record(&nested, &at(Granularity::Region));
     assert_eq!(extents(&nested, 2), [(0, 4), (4, 5)]);
+    assert_eq!(extents_of(&nested, 2, true), [(0, 4), (0, 5)]);
 }
 
 #[test]
@@ -367,6 +391,30 @@ fn a_region_that_a_fault_cuts_ends_after_its_last_whole_phase() {
     assert_eq!(faults.first().phase, Some(0));
     let cut = open_bytes(profile).expect("a valid profile");
     assert_eq!(extents(&cut, 2), [(0, 1), (1, 2), (2, 3)]);
+}
+
+#[test]
+fn a_region_does_not_reach_into_an_iteration_that_a_fault_cuts() {
+    // The exchange comes last, so that the second iteration takes time before it breaks a rule.
+    let mut package = repeated();
+    let ScheduleItem::Repeat { body, .. } = &mut package.schedule[0] else {
+        panic!("the block's first item is the Repeat");
+    };
+    body.rotate_left(1);
+    let (_, whole) = record(&package, &at(Granularity::Region));
+    let source = crate::package::SourceStep {
+        delivery: 0,
+        bytes: 4,
+    };
+    package.exchanges[0].source_steps.push(source);
+    let error = run(&package, &at(Granularity::Region), &mut |_| ()).expect_err("a rule is broken");
+    let RunError::Stopped { profile, .. } = error else {
+        panic!("a profile was asked for: {error:?}");
+    };
+    let cut = open_bytes(profile).expect("a valid profile");
+    let first = lines(&whole, 2);
+    let first: Vec<&str> = first.lines().take(3).collect();
+    assert_eq!(lines(&cut, 2).lines().collect::<Vec<_>>(), first);
 }
 
 #[test]

@@ -152,6 +152,9 @@ impl<'a, 'p> Device<'a, 'p> {
             return Ok(after);
         }
         let starts = self.now.clone();
+        if let Some(recorder) = self.recorder.as_mut().filter(|_| at.is_recorded) {
+            recorder.later_iterations(&starts);
+        }
         for iteration in 1..count {
             let next = At {
                 is_recorded: false,
