@@ -32,18 +32,19 @@ const resolve = createRequire(join(ROOT, 'target/firefox/')).resolve;
 const { default: puppeteer } = await import(pathToFileURL(resolve('puppeteer-core')));
 
 const folder = mkdtempSync(join(tmpdir(), 'firefox-check-'));
-const server = spawn(PROGRAM, ['serve', '--port', '0', profile]);
-const links = await printedLinks(server, 2);
-const browser = await puppeteer.launch({
-  browser: 'firefox',
-  executablePath: FIREFOX,
-  headless: true,
-  defaultViewport: null,
-  args: ['--width=1400', '--height=1100'],
-});
 const problems = [];
+let server, browser, links;
 let failed = false;
 try {
+  server = spawn(PROGRAM, ['serve', '--port', '0', profile]);
+  links = await printedLinks(server, 2);
+  browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath: FIREFOX,
+    headless: true,
+    defaultViewport: null,
+    args: ['--width=1400', '--height=1100'],
+  });
   await files();
   await panels();
   await link();
@@ -53,8 +54,8 @@ try {
   failed = true;
   console.error(`not ok  ${error.message}`);
 } finally {
-  await browser.close();
-  server.kill();
+  await browser?.close().catch((error) => console.error(`Firefox does not end: ${error.message}`));
+  server?.kill();
   rmSync(folder, { recursive: true });
 }
 process.exit(failed ? 1 : 0);
@@ -70,7 +71,9 @@ function printedLinks(child, count) {
     };
     child.stdout.on('data', more);
     child.stderr.on('data', more);
+    child.on('error', fail);
     child.on('exit', () => fail(new Error(`the server ended: ${text}`)));
+    setTimeout(() => fail(new Error(`the server does not start: ${text}`)), WAIT).unref();
   });
 }
 

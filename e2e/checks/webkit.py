@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The page in WebKit, Safari's engine: a link, every panel, figures against profile-query.
+"""The page in WebKit, Safari's engine: links, every panel, figures against profile-query.
 
     cargo build --release
     target/release/ipu-stack compile gemm-projections -o block.ipuexe
@@ -10,11 +10,13 @@ Debian has the driver and the browser as `webkit2gtk-driver`, the screen that it
 is true. The browser tests say the same of Chromium, and more.
 """
 
+import contextlib
 import glob
 import json
 import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -25,49 +27,64 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("IPU_STACK", ROOT / "target" / "release" / "ipu-stack"))
 BROWSERS = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
-PORT = 4599
-DRIVER = f"http://127.0.0.1:{PORT}"
 PANELS = ["in-view", "chip", "phases", "exchange", "compare", "plots", "memory"]
 WAIT = 30
+# What says that a panel shows more than a hint.
+SHOWS = {
+    "compare": "document.querySelectorAll('[data-testid=compare-table] tbody tr').length > 0",
+    "memory": "document.querySelector('[data-testid=tile-map]')?.dataset.across === 'cycles'",
+}
 
 # A part of the page with this test id.
 PART = "document.querySelector('[data-testid={}]')"
 
 
-def command(method, path, body=None):
-    """One command of the WebDriver protocol."""
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(DRIVER + path, data, {"Content-Type": "application/json"}, method=method)
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        return json.load(answer)["value"]
+class NotOk(Exception):
+    """The page, or what shows it, is not as it should be."""
 
 
 class Tab:
-    """A browser with one page."""
+    """A browser with one page, by the WebDriver protocol."""
 
-    def __init__(self, browser):
+    def __init__(self, port, browser):
+        self.driver = f"http://127.0.0.1:{port}"
         options = {"webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]}}
         asked = {"capabilities": {"alwaysMatch": options}}
-        for _ in range(50):
+        end = time.monotonic() + WAIT
+        while True:
             try:
-                self.session = "/session/" + command("POST", "/session", asked)["sessionId"]
+                self.session = "/session/" + self.command("POST", "/session", asked)["sessionId"]
                 return
-            except urllib.error.URLError:
-                time.sleep(0.1)  # The driver is about to listen.
-        sys.exit("not ok  the driver does not answer")
+            except urllib.error.URLError as error:  # The driver is about to listen.
+                if time.monotonic() > end:
+                    raise NotOk(f"the driver does not answer: {error}") from error
+                time.sleep(0.1)
+
+    def command(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(self.driver + path, data, headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise NotOk(f"{method} {path}: {error.read().decode(errors='replace')}") from error
+
+    def close(self):
+        self.command("DELETE", self.session)
 
     def open(self, url):
-        command("POST", f"{self.session}/url", {"url": url})
+        self.command("POST", f"{self.session}/url", {"url": url})
 
     def value(self, script):
         body = {"script": f"return {script}", "args": []}
-        return command("POST", f"{self.session}/execute/sync", body)
+        return self.command("POST", f"{self.session}/execute/sync", body)
 
     def until(self, condition):
         end = time.monotonic() + WAIT
         while not self.value(condition):
             if time.monotonic() > end:
-                raise AssertionError(f"waited in vain: {condition}")
+                raise NotOk(f"waited in vain: {condition}")
             time.sleep(0.02)
 
     def is_in(self, part, state):
@@ -84,11 +101,24 @@ def links(server, count):
         found += re.findall(r"http://[\w.:]+/\S*", line)
         if len(found) >= count:
             return found
-    sys.exit("not ok  the server ended")
+    raise NotOk("the server ended")
+
+
+def free_port():
+    with socket.socket() as it:
+        it.bind(("127.0.0.1", 0))
+        return it.getsockname()[1]
+
+
+def insist(holds, otherwise):
+    if not holds:
+        raise NotOk(otherwise)
 
 
 def check(tab, profile, home, of_profile, of_package):
-    tab.open(of_profile)
+    path = {of: urllib.parse.quote("/" + of.removeprefix(home), safe="") for of in (of_profile, of_package)}
+    # A link that compares the profile with itself, and brings its package.
+    tab.open(f"{of_profile}#v=1&compare={path[of_profile]}&package={path[of_package]}")
     tab.is_in("timeline", "drawn")
     tab.is_in("kernel-table", "ready")
     print("ok  a link opens its profile")
@@ -99,41 +129,37 @@ def check(tab, profile, home, of_profile, of_package):
     words = [PROGRAM, "profile-query", profile, "--kind", "compute", "--limit", "0", "--json"]
     answer = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     expected = [[it["name"], it["workCycles"]] for it in answer["groups"]]
-    assert shown == expected, f"the table shows {shown}, not {expected}"
+    insist(shown == expected, f"the table shows {shown}, not {expected}")
     print(f"ok  the table of kernels is that of profile-query: {len(shown)} rows")
     for panel in PANELS:
         tab.value(PART.format(f"show-{panel}") + ".click()")
+        tab.until(SHOWS.get(panel, "true"))
         tab.settled()
         alarm = tab.value("document.querySelector('[role=alert]')?.innerText")
-        assert not alarm, f"{panel}: {alarm}"
+        insist(not alarm, f"{panel}: {alarm}")
         print(f"ok  {panel}")
-    package = urllib.parse.quote("/" + of_package.removeprefix(home), safe="")
-    tab.open("about:blank")
-    tab.open(f"{of_profile}#v=1&view=memory&package={package}")
-    tab.until(PART.format("tile-map") + "?.dataset.across === 'cycles'")
-    print("ok  a link brings a package, and its memory lies below the cycles")
 
 
 def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: webkit.py PROFILE PACKAGE")
     profile, package = sys.argv[1:]
     browser = os.environ.get("WEBKIT") or next(iter(sorted(glob.glob(BROWSERS), reverse=True)), None)
     if browser is None:
         sys.exit(f"no WebKit at {BROWSERS}: install webkit2gtk-driver, or name it in WEBKIT")
-    words = [PROGRAM, "serve", "--port", "0", profile, package]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    driver = subprocess.Popen(["WebKitWebDriver", f"--port={PORT}"])
-    tab = None
-    try:
-        found = links(server, 3)
-        tab = Tab(browser)
-        check(tab, profile, *found[:3])
-    except AssertionError as failure:
-        sys.exit(f"not ok  {failure}")
-    finally:
-        if tab is not None:
-            command("DELETE", tab.session)
-        driver.kill()
-        server.kill()
+    with contextlib.ExitStack() as end:
+        words = [PROGRAM, "serve", "--port", "0", profile, package]
+        server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        end.callback(server.kill)
+        port = free_port()
+        driver = subprocess.Popen(["WebKitWebDriver", f"--port={port}"])
+        end.callback(driver.kill)
+        try:
+            found = links(server, 3)
+            tab = end.enter_context(contextlib.closing(Tab(port, browser)))
+            check(tab, profile, *found[:3])
+        except NotOk as failure:
+            sys.exit(f"not ok  {failure}")
 
 
 if __name__ == "__main__":

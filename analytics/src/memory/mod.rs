@@ -16,6 +16,7 @@ mod error;
 )]
 pub mod package_capnp;
 mod read;
+mod recorded;
 mod traffic;
 
 use std::ops::Range;
@@ -24,6 +25,7 @@ use crate::order;
 use crate::units::{Cycles, PhysicalTile};
 
 pub use error::PackageError;
+pub use recorded::Recorded;
 pub use traffic::{Deliveries, TrafficMatrix};
 
 /// The root's first word: ASCII `IPUEXE02`.

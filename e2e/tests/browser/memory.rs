@@ -124,7 +124,7 @@ async fn a_cut_package_is_refused_in_words() {
     viewer.assert_quiet().await;
 }
 
-/// First and last cycle of the items of `label` on `tile`, by the command line.
+/// First cycle of the first item and last cycle of the last one on `tile`, by the command line.
 fn cycles_by_command(tile: &str, items: [u64; 2]) -> [u64; 2] {
     let profile = demo().profile.to_str().expect("UTF-8");
     let words = [
@@ -219,7 +219,7 @@ async fn memory_lies_below_the_cycles_of_its_profile_under_one_cursor() {
     viewer.wait(&format!("{said}.startsWith({label:?})")).await;
     let said: String = viewer.eval(said).await;
     let count = |cycle: u64| analytics::text::count(cycle).to_string();
-    let cycles = format!("cycles {} – {} of those in view", count(from), count(to));
+    let cycles = format!("live in cycles {} – {}", count(from), count(to));
     assert!(said.contains(&cycles), "{said:?}, expected {cycles:?}");
     let _two: u32 = viewer.eval(TWO_FRAMES).await;
     let here = plate(&viewer, "memory-canvas").await;
@@ -229,10 +229,36 @@ async fn memory_lies_below_the_cycles_of_its_profile_under_one_cursor() {
         here,
         "and in the timeline"
     );
+    viewer.hover(4.0, 4.0).await;
+    let _two: u32 = viewer.eval(TWO_FRAMES).await;
+    zoomed_in_they_stay_below_each_other(&mut viewer).await;
     viewer.choose("across", "items").await;
     viewer.wait(&across("items")).await;
     assert!(viewer.address().await.contains("across=items"));
     viewer.assert_quiet().await;
+}
+
+/// The pointer over the zoomed timeline: the picture below has its cycle.
+async fn zoomed_in_they_stay_below_each_other(viewer: &mut Viewer) {
+    let whole = viewer.span().await;
+    viewer.key("KeyW", "w").await;
+    viewer.key("KeyD", "d").await;
+    viewer.settled().await;
+    assert_ne!(viewer.span().await, whole, "the view is another one");
+    let _top: bool = viewer.eval("(window.scrollTo(0, 0), true)").await;
+    let (x, y, width, height) = viewer.canvas().await;
+    viewer.hover(x + width * 0.7, y + height * 0.5).await;
+    let _two: u32 = viewer.eval(TWO_FRAMES).await;
+    let above = plate(viewer, "timeline-overlay").await;
+    assert!(above.is_some(), "the cursor is drawn in the timeline");
+    assert_eq!(
+        plate(viewer, "memory-canvas").await,
+        above,
+        "and in the picture"
+    );
+    viewer.choose("clock", "shared").await;
+    viewer.settled().await;
+    viewer.wait(&across("cycles")).await;
 }
 
 fn across(what: &str) -> String {
@@ -240,7 +266,7 @@ fn across(what: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_profile_that_tells_no_items_is_not_put_beside_memory() {
+async fn a_profile_that_is_not_of_the_package_or_too_coarse_is_not_put_beside_memory() {
     let folder = target_folder("e2e/memory");
     let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
     let (graph, synth) = (path("graph.ipuprofile"), path("synth.ipuprofile"));
@@ -269,7 +295,7 @@ async fn a_profile_that_tells_no_items_is_not_put_beside_memory() {
             .await;
         viewer.wait(READY).await;
         viewer.wait(&across("items")).await;
-        let note = viewer.text("memory-across-note").await;
+        let note = viewer.text("memory-note").await;
         assert!(note.contains(why), "{note}");
         viewer.assert_quiet().await;
     }

@@ -1,6 +1,7 @@
 //! Profiles of the four-tile block, read back from their bytes.
 
 use analytics::format::open_bytes;
+use analytics::memory::{PackageMap, Recorded};
 use analytics::profile::{ActivityKind, ChunkScratch, ProfileReport, SampleKind};
 use analytics::units::{RawCounter, StepId};
 use expect_test::{Expect, expect};
@@ -429,6 +430,22 @@ fn graph_granularity_is_one_sample_a_tile() {
     );
     check(&metadata(&profile, 3, 0), &expect![""]);
     assert_eq!(samples(&profile)[3][0].duration, report.total_cycles.get());
+}
+
+#[test]
+fn the_header_says_which_package_it_was() {
+    let mut package = package();
+    package.manifest.plan = vec!["grid 2 x 2".to_owned(), String::new()];
+    let (_, profile) = record(&package, &at(Granularity::Phase));
+    let said = &profile.header().provenance;
+    let map = |package: &Package| {
+        PackageMap::read(&crate::package::write(package).expect("a package")).expect("it is read")
+    };
+    let own = map(&package).provenance();
+    assert_eq!(Recorded::compare(said, &own), Recorded::FromIt);
+    package.manifest.plan[0].push('!');
+    let other = map(&package).provenance();
+    assert_eq!(Recorded::compare(said, &other), Recorded::FromAnother);
 }
 
 fn repeated() -> Package {

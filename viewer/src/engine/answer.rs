@@ -16,9 +16,9 @@ use analytics::{query, text};
 
 use super::cause::{Cause, Failure};
 use super::panel::{self, Sources};
+use super::places::{Items, ItemsAnswer, RulerAnswer};
 use super::protocol::{Answer, Fact, HitAnswer, HitAsked, Request, TableAsked};
 use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
-use super::ruler::{ItemsAnswer, RulerAnswer};
 use super::summary::{RunFault, Summary, TileNames};
 use super::table::{self, TableAnswer};
 use super::waits;
@@ -150,8 +150,8 @@ pub(crate) fn exact(
         Request::SpentJson(asked, told) => {
             super::spent::spent_json(report, asked, told).map(Answer::Json)
         }
-        Request::Ruler(asked) => super::ruler::ruler(report, asked).map(Answer::Ruler),
-        Request::Items(asked) => super::ruler::items(report, asked).map(Answer::Items),
+        Request::Ruler(asked) => super::places::phases(report, asked).map(Answer::Ruler),
+        Request::Items(asked) => Ok(Answer::Items(super::places::items(report, asked))),
         Request::Rows(by) => Ok(Answer::Rows(groups.rows(report, by)?)),
         Request::Raster(asked) => raster(report, asked, groups),
         Request::Strip(asked) => strip(report, asked),
@@ -188,7 +188,7 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
         })),
         Request::Items(asked) => Some(Answer::Items(ItemsAnswer {
             asked: *asked,
-            items: None,
+            found: Items::Unread,
         })),
         // A pointer that passes over groups must not have a whole file read.
         Request::CellHit(_) => Some(Answer::Hit(None)),

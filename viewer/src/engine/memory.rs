@@ -1,7 +1,6 @@
 //! A package: its plan, the memory of its tiles over the schedule, and who sends to whom.
 
 use analytics::memory::{Allocation, FOREVER, HighWater, MemoryClass, PackageError, PackageMap};
-use analytics::profile::Granularity;
 use analytics::report::{package_memory_json, package_traffic_json};
 use analytics::text;
 use analytics::units::PhysicalTile;
@@ -11,7 +10,6 @@ use super::cause::{Cause, Failure};
 use super::list::{List, Press};
 use super::protocol::{Fact, Request};
 use super::spent::TileShare;
-use super::summary::Summary;
 use super::table::Cell;
 
 /// What is true of an open package.
@@ -19,8 +17,8 @@ use super::table::Cell;
 pub(crate) struct PackageSummary {
     /// File name, or the address.
     pub(crate) name: String,
-    /// Name of the workload.
-    pub(crate) workload: String,
+    /// As [`PackageMap::provenance`].
+    pub(crate) provenance: Vec<(String, String)>,
     /// Figures of the whole.
     pub(crate) facts: Vec<Fact>,
     /// Flags that the compiler was given.
@@ -33,49 +31,6 @@ pub(crate) struct PackageSummary {
     pub(crate) tiles: List,
     /// The fullest tile.
     pub(crate) fullest: u32,
-}
-
-/// What a profile says of the package it was recorded from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recorded {
-    /// It is this one: the same workload, plan and flags.
-    Here,
-    /// It is another one.
-    Elsewhere,
-    /// Nothing.
-    Unsaid,
-    /// It has one sample a tile, which tells no items apart.
-    Coarse,
-}
-
-impl PackageSummary {
-    /// Whether the profile was recorded from this package.
-    pub(crate) fn recorded(&self, profile: &Summary) -> Recorded {
-        let said: Vec<(&str, &str)> = profile
-            .provenance
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .filter(|(name, _)| matches!(*name, "workload" | "plan") || name.starts_with("flag_"))
-            .collect();
-        if said.is_empty() {
-            return Recorded::Unsaid;
-        }
-        // The recorder writes what it is told in this order, and leaves out what is empty.
-        let plan = self
-            .plan
-            .iter()
-            .map(|line| ("plan".to_owned(), line.as_str()));
-        let flags = self.flags.iter();
-        let flags = flags.map(|(name, value)| (format!("flag_{name}"), value.as_str()));
-        let own = std::iter::once(("workload".to_owned(), self.workload.as_str()));
-        let own = own.chain(plan).chain(flags).filter(|it| !it.1.is_empty());
-        let is_equal = own.eq(said.iter().map(|&(name, value)| (name.to_owned(), value)));
-        match is_equal {
-            false => Recorded::Elsewhere,
-            true if profile.granularity == Granularity::Graph.name() => Recorded::Coarse,
-            true => Recorded::Here,
-        }
-    }
 }
 
 impl Request {
@@ -210,7 +165,7 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
     };
     PackageSummary {
         name: name.to_owned(),
-        workload: map.workload.clone(),
+        provenance: map.provenance(),
         facts: facts(map, bytes, fullest),
         flags: map.flags.clone(),
         plan: map.plan.clone(),
@@ -387,44 +342,5 @@ pub(crate) fn matrix(map: &PackageMap, asked: MatrixAsked) -> MatrixAnswer {
             .map(|(first, last)| (first.get(), last.get()))
             .collect(),
         plane: found.bytes.iter().flat_map(narrow).collect(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_profile_is_of_a_package_with_the_same_workload_plan_and_flags() {
-        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-            pairs.iter().map(owned).collect()
-        };
-        let package = PackageSummary {
-            workload: "mlp".to_owned(),
-            plan: ["grid 2", "", "grid 3"].map(str::to_owned).to_vec(),
-            flags: pairs(&[("tiles", "8"), ("seed", "")]),
-            ..PackageSummary::default()
-        };
-        let recorded = |granularity: &str, provenance: &[(&str, &str)]| {
-            package.recorded(&Summary {
-                granularity: granularity.to_owned(),
-                provenance: pairs(provenance),
-                ..Summary::default()
-            })
-        };
-        let whole = [
-            ("workload", "mlp"),
-            ("compiler_version", "9"),
-            ("plan", "grid 2"),
-            ("plan", "grid 3"),
-            ("flag_tiles", "8"),
-            ("sync_cycles", "100"),
-        ];
-        assert_eq!(recorded("phase", &whole), Recorded::Here);
-        assert_eq!(recorded("graph", &whole), Recorded::Coarse);
-        assert_eq!(recorded("phase", &whole[..4]), Recorded::Elsewhere);
-        assert_eq!(recorded("phase", &whole[1..]), Recorded::Elsewhere);
-        assert_eq!(recorded("phase", &whole[1..2]), Recorded::Unsaid);
     }
 }

@@ -11,8 +11,8 @@ use super::cause::Failure;
 use super::cell::CellAsked;
 use super::memory::{MatrixAnswer, MatrixAsked, MemoryAnswer, MemoryAsked, PackageSummary};
 use super::panel::{PanelAnswer, PanelAsked};
+use super::places::{ItemsAnswer, PlacesAsked, RulerAnswer};
 use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
-use super::ruler::{ItemsAnswer, RulerAnswer, RulerAsked};
 use super::spent::{SpentAnswer, SpentAsked, Told};
 use super::summary::Summary;
 use super::table::TableAnswer;
@@ -67,7 +67,7 @@ pub(crate) enum Request {
     /// The groups that rows of the timeline can stand for.
     Rows(Rows),
     /// The phases in view.
-    Ruler(RulerAsked),
+    Ruler(PlacesAsked),
     /// The cells of the timeline.
     Raster(RasterAsked),
     /// Shares of the kinds over the whole run.
@@ -106,7 +106,7 @@ pub(crate) enum Request {
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
     /// The items of the schedule that a tile was in.
-    Items(RulerAsked),
+    Items(PlacesAsked),
     /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
     Rehearse,
 }

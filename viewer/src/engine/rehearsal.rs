@@ -13,10 +13,10 @@ use bytes::Bytes;
 use super::answer;
 use super::cause::{Cause, Failure};
 use super::held::Held;
+use super::places::PlacesAsked;
 use super::protocol::{Answer, Request, TableAsked};
 use super::raster::{RasterAsked, StripAsked};
 use super::read::Input;
-use super::ruler::RulerAsked;
 use super::summary::Summary;
 use crate::state::view::{Colouring, Grouping, KindFilter, Rows};
 
@@ -66,7 +66,7 @@ fn questions(summary: &Summary) -> [Request; 4] {
             kind: KindFilter::default(),
             clock,
         }),
-        Request::Ruler(RulerAsked {
+        Request::Ruler(PlacesAsked {
             clock,
             from,
             to,

@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use analytics::memory::Recorded;
+use analytics::profile::Granularity;
 use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package, of};
 use super::facts::Facts;
 use crate::engine::command;
-use crate::engine::memory::{MemoryAnswer, Recorded};
+use crate::engine::memory::MemoryAnswer;
+use crate::engine::places::{Items, ItemsAnswer, PlacesAsked};
 use crate::engine::protocol::Request;
-use crate::engine::ruler::RulerAsked;
 use crate::pictures::lifetimes::{Axis, Lifetimes};
 use crate::pictures::memory::{self, MemoryView};
 use crate::state::actions::{App, use_app};
@@ -20,107 +22,161 @@ use crate::state::load::LoadState;
 use crate::state::panels::Across;
 use crate::timeline::cursor;
 use crate::timeline::layout::Size;
-use crate::timeline::pointer::place;
+use crate::timeline::pointer::{cycle_across, place};
 use crate::timeline::stage::{follow_size, keep_painted};
 
 /// More items than this are not told apart: the picture has not nearly as many columns.
 const ITEMS_MAX: u32 = 20_000;
 
-/// What lies from left to right: the question whose answer tells the cycles of the items, or why
-/// there are items instead, in words; empty where nobody asked for cycles.
-type Choice = Result<RulerAsked, &'static str>;
+/// What the picture is to have from left to right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// The cycles in view, by the answer to this question.
+    Cycles(PlacesAsked),
+    /// Items of the schedule, as was asked, or since no profile is open.
+    Items,
+    /// The same, since the profile gives no cycles: why, in words.
+    ItemsSince(&'static str),
+}
+
+type Answered = Memo<Option<Arc<ItemsAnswer>>>;
 
 /// The memory of one tile.
 #[component]
 pub(super) fn TileMemory() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let choice = Memo::new(move |_| choice(app, derived));
+    let no_cycles = Memo::new(move |_| no_cycles(app));
+    let choice = Memo::new(move |_| choice(app, derived, no_cycles));
     Effect::new(move |_| {
-        if let Ok(asked) = choice.get() {
+        if let Choice::Cycles(asked) = choice.get() {
             app.ask(Request::Items(asked));
         }
     });
-    let lifetimes = Memo::new(move |_| lifetimes(app, choice.get()));
-    let note = move || match (choice.get(), lifetimes.get()) {
-        (Err(why), _) => why,
-        (Ok(_), Some(it)) if !it.in_cycles => {
-            "Too many items in view, or samples that are not read yet: zoom in to see cycles."
-        }
-        _ => "",
-    };
+    let newest: Answered = Memo::new(move |_| answer_to(choice.get(), app.panels.items.get()));
+    // While samples of another part are on their way, what is known of the tile stays.
+    let known: Answered = Memo::new(move |before: Option<&Option<Arc<ItemsAnswer>>>| {
+        let answer = newest.get();
+        let is_here = |it: &Arc<ItemsAnswer>| matches!(it.found, Items::Here(_));
+        let before = || answer_to(choice.get(), before.cloned().flatten());
+        answer.filter(is_here).or_else(before)
+    });
+    let lifetimes = Memo::new(move |_| lifetimes(app, choice.get(), newest.get(), known.get()));
+    let note = move || note(choice.get(), newest.get());
     let facts = of(app.panels.memory, |it| it.facts.clone());
     view! {
         <Controls/>
         <Facts id="tile-memory" facts/>
-        <Show when=move || !note().is_empty()>
-            <p class="note" data-testid="memory-across-note">{note}</p>
-        </Show>
         <Picture choice lifetimes/>
+        <p class="note" data-testid="memory-note" hidden=move || note().is_empty()>{note}</p>
     }
 }
 
-/// Why the picture has items from left to right, or what it takes to have cycles.
-fn choice(app: App, derived: Derived) -> Choice {
+/// Why the open profile cannot say at which cycles a tile was in an item of the package's schedule;
+/// `None` where it can.
+fn no_cycles(app: App) -> Option<&'static str> {
+    let package = app
+        .panels
+        .package
+        .with(|it| it.ready().map(|it| Arc::clone(it.1)))?;
+    app.load.with(|load| {
+        let profile = load.summary()?;
+        match Recorded::compare(&profile.provenance, &package.provenance) {
+            Recorded::FromIt if profile.granularity != Granularity::Graph.name() => None,
+            Recorded::FromIt => Some(
+                "Items of the schedule instead of cycles: the open profile has one sample a tile, \
+                 which tells no items apart.",
+            ),
+            Recorded::FromAnother => Some(
+                "Items of the schedule instead of cycles: the open profile was recorded from \
+                 another package, of another workload, compiler, plan or flags.",
+            ),
+            Recorded::Unsaid => Some(
+                "Items of the schedule instead of cycles: the open profile does not say that it \
+                 was recorded from this package.",
+            ),
+        }
+    })
+}
+
+fn choice(app: App, derived: Derived, no_cycles: Memo<Option<&'static str>>) -> Choice {
     let (across, clock) = app.view.with(|view| (view.panels.across, view.clock));
     let tile = app
         .panels
         .memory
         .with(|it| it.as_ref().map(|it| it.asked.tile));
-    let tile = tile.filter(|_| across == Across::Cycles).ok_or("")?;
-    let viewport = derived.viewport.get().ok_or("")?;
-    let summary = app.load.with(|load| load.summary().cloned()).ok_or("")?;
-    let package = app
-        .panels
-        .package
-        .with(|it| it.ready().map(|it| Arc::clone(it.1)));
-    match package.ok_or("")?.recorded(&summary) {
-        Recorded::Here => {}
-        Recorded::Elsewhere => {
-            return Err(
-                "The open profile was recorded from another package: another workload, \
-                        plan or flags. Items of the schedule instead of cycles.",
-            );
-        }
-        Recorded::Unsaid => {
-            return Err(
-                "The open profile does not say that it was recorded from this package. \
-                        Items of the schedule instead of cycles.",
-            );
-        }
-        Recorded::Coarse => {
-            return Err(
-                "The open profile has one sample a tile, which tells no items apart. \
-                        Items of the schedule instead of cycles.",
-            );
-        }
+    let (Across::Cycles, Some(tile), Some(viewport)) = (across, tile, derived.viewport.get())
+    else {
+        return Choice::Items;
+    };
+    if let Some(why) = no_cycles.get() {
+        return Choice::ItemsSince(why);
     }
-    let position = summary.tiles.positions(tile, tile);
-    let position = position.ok_or("The open profile has no samples of this tile.")?;
-    Ok(RulerAsked {
+    let positions = app
+        .load
+        .with(|load| load.summary()?.tiles.positions(tile, tile));
+    let Some(positions) = positions else {
+        return Choice::ItemsSince(
+            "Items of the schedule instead of cycles: the open profile has no samples of this \
+             tile.",
+        );
+    };
+    Choice::Cycles(PlacesAsked {
         clock,
         from: viewport.span.from,
         to: viewport.span.to,
-        tile: position.start,
+        tile: positions.start,
         most: ITEMS_MAX,
     })
 }
 
-/// When the allocations are live. Where the view moved, by what was in the one before until the
-/// answer is here.
-fn lifetimes(app: App, choice: Choice) -> Option<Arc<Lifetimes>> {
+/// An answer about the tile and the clock that are looked at, though perhaps about other cycles.
+fn answer_to(choice: Choice, answer: Option<Arc<ItemsAnswer>>) -> Option<Arc<ItemsAnswer>> {
+    let Choice::Cycles(asked) = choice else {
+        return None;
+    };
+    answer.filter(|it| (it.asked.tile, it.asked.clock) == (asked.tile, asked.clock))
+}
+
+/// When the allocations are live; `None` until that is known.
+fn lifetimes(
+    app: App,
+    choice: Choice,
+    newest: Option<Arc<ItemsAnswer>>,
+    known: Option<Arc<ItemsAnswer>>,
+) -> Option<Arc<Lifetimes>> {
     let memory = app.panels.memory.get()?;
-    let Ok(asked) = choice else {
+    let Choice::Cycles(asked) = choice else {
         return Some(Arc::new(Lifetimes::new(&memory, Axis::Items)));
     };
-    let answer = app.panels.items.get()?;
-    if (answer.asked.tile, answer.asked.clock) != (asked.tile, asked.clock) {
-        return None;
-    }
-    let axis = match &answer.items {
-        Some(marks) => Axis::Cycles(asked.from, asked.to, marks),
-        None => Axis::Items,
+    let known = known.filter(|_| newest.as_ref().is_some_and(|it| it.found != Items::TooMany));
+    let axis = match known.as_ref().map(|it| &it.found) {
+        Some(Items::Here(marks)) => Axis::Cycles {
+            from: asked.from,
+            to: asked.to,
+            marks,
+        },
+        _ if newest.is_some() => Axis::Items,
+        _ => return None,
     };
     Some(Arc::new(Lifetimes::new(&memory, axis)))
+}
+
+/// Why the picture is not what was asked for, in words; empty where it is.
+fn note(choice: Choice, newest: Option<Arc<ItemsAnswer>>) -> String {
+    match (choice, newest.as_ref().map(|it| &it.found)) {
+        (Choice::ItemsSince(why), _) => why.to_owned(),
+        (Choice::Cycles(_), Some(Items::TooMany)) => {
+            "Items of the schedule instead of cycles: too many of them are in view; zoom in."
+                .to_owned()
+        }
+        (Choice::Cycles(_), Some(Items::Unread)) => {
+            "Samples of this tile are still to be read: zoom in, or read all samples.".to_owned()
+        }
+        (Choice::Cycles(_), Some(Items::Broken(why))) => {
+            format!("Samples of this tile cannot be decoded: {why}")
+        }
+        _ => String::new(),
+    }
 }
 
 /// Which tile, and what is from left to right.
@@ -195,7 +251,7 @@ fn Picture(
         Memo::new(move |_| lifetimes.with(|it| it.as_ref().is_some_and(|it| it.in_cycles)));
     let scene = move || {
         let (memory, lifetimes) = (answer.get()?, lifetimes.get()?);
-        let viewport = derived.viewport.get().filter(|_| in_cycles.get());
+        let viewport = in_cycles.get().then(|| derived.viewport.get()).flatten();
         let clock_hz = app.load.with(|load| load.summary().map(|it| it.clock_hz));
         let cursor = viewport.as_ref().and_then(|viewport| {
             let cycle = app.cursor.get()?;
@@ -221,7 +277,7 @@ fn Picture(
         pointed.set(block);
         if in_cycles.get_untracked() {
             let viewport = derived.viewport.get_untracked();
-            app.point(viewport.and_then(|it| memory::cycle_at(size, &it, at)));
+            app.point(viewport.and_then(|it| cycle_across(size, &it, at.0)));
         }
     };
     let left = move |_| {
@@ -231,16 +287,25 @@ fn Picture(
     let state = move || {
         let answered = app.panels.items.with(|it| it.as_ref().map(|it| it.asked));
         match choice.get() {
-            Ok(asked) if answered != Some(asked) => "pending",
+            Choice::Cycles(asked) if answered != Some(asked) => "pending",
             _ => "ready",
         }
     };
-    let across = move || if in_cycles.get() { "cycles" } else { "items" };
+    let across = move || {
+        let shown = |it: &Arc<Lifetimes>| if it.in_cycles { "cycles" } else { "items" };
+        lifetimes.with(|it| it.as_ref().map(shown))
+    };
+    let label = move || {
+        let across = across().unwrap_or("items");
+        format!(
+            "Memory of the tile: addresses over {across}. The table of allocations has the same \
+             figures."
+        )
+    };
     view! {
         <div class="picture memory" node_ref=host role="img" data-testid="tile-map" data-panel
             data-state=state data-across=across
-            aria-label="Memory of the tile over the schedule. The table of allocations has the \
-                        same figures."
+            aria-label=label
             on:pointermove=moved on:pointerleave=left>
             <canvas node_ref=canvas data-testid="memory-canvas"></canvas>
         </div>

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::engine::memory::{Block, MemoryAnswer};
-use crate::engine::ruler::ItemMark;
+use crate::engine::places::ItemMark;
 use crate::timeline::viewport::to_float;
 
 /// What lies from left to right.
@@ -12,8 +12,15 @@ use crate::timeline::viewport::to_float;
 pub(crate) enum Axis<'a> {
     /// All items of the schedule.
     Items,
-    /// These cycles, and the items that the tile was in then, in order.
-    Cycles(u64, u64, &'a [ItemMark]),
+    /// Cycles, and the items that the tile was in then, in order.
+    Cycles {
+        /// First cycle.
+        from: u64,
+        /// One past the last cycle.
+        to: u64,
+        /// The items; those of other cycles are passed over.
+        marks: &'a [ItemMark],
+    },
 }
 
 /// Allocations and live bytes, placed on an axis.
@@ -42,7 +49,6 @@ impl Lifetimes {
     /// Places what `memory` says.
     pub(crate) fn new(memory: &MemoryAnswer, axis: Axis<'_>) -> Self {
         let blocks = memory.blocks.iter();
-        let live = |item: usize| memory.live.get(item).copied();
         match axis {
             Axis::Items => Self {
                 whole: 0..memory.live.len() as u64,
@@ -53,14 +59,9 @@ impl Lifetimes {
                     .map(|(at, &bytes)| (at..at + 1, bytes))
                     .collect(),
             },
-            Axis::Cycles(from, to, marks) => {
+            Axis::Cycles { from, to, marks } => {
                 let marks = inside(from..to, marks);
-                let most = |it: &ItemMark| {
-                    let most = (it.first as usize..it.after as usize)
-                        .filter_map(live)
-                        .max();
-                    (it.from..it.to, most.unwrap_or(0))
-                };
+                let most = |it: &ItemMark| (it.from..it.to, most_of(&memory.live, it));
                 Self {
                     whole: from..to.max(from.saturating_add(1)),
                     in_cycles: true,
@@ -95,24 +96,43 @@ impl Lifetimes {
 
     /// When a block is live, in words; empty where the axis is items, which the block itself says.
     pub(crate) fn said(&self, block: usize) -> String {
-        let count = analytics::text::count;
         let stretches = self.of_blocks.get(block).filter(|_| self.in_cycles);
-        let (Some(first), Some(last)) = (
-            stretches.and_then(|it| it.first()),
-            stretches.and_then(|it| it.last()),
-        ) else {
-            return String::new();
+        let stretches = stretches.map_or(&[][..], Vec::as_slice);
+        let of = |is_whole| {
+            let these = stretches.iter().filter(move |it| it.is_whole == is_whole);
+            range_in_words(these.map(|it| &it.at))
         };
-        let times = match stretches.map_or(0, Vec::len) {
-            1 => String::new(),
-            many => format!(" in {many} stretches"),
-        };
-        format!(
-            ", cycles {} – {} of those in view{times}",
-            count(first.at.start),
-            count(last.at.end)
-        )
+        match (of(true), of(false)) {
+            (None, None) => String::new(),
+            (Some(whole), None) => format!("; in view live in cycles {whole}"),
+            (None, Some(part)) => format!("; in view live for a part of cycles {part}"),
+            (Some(whole), Some(part)) => {
+                format!("; in view live in cycles {whole} and for a part of {part}")
+            }
+        }
     }
+}
+
+/// From the first cycle to the last one, and how often.
+fn range_in_words<'a>(ranges: impl Iterator<Item = &'a Range<u64>>) -> Option<String> {
+    let count = analytics::text::count;
+    let mut ranges = ranges.peekable();
+    let first = ranges.peek()?.start;
+    let (times, last) = ranges.fold((0_u64, first), |(times, last), it| {
+        (times + 1, last.max(it.end))
+    });
+    let range = format!("{} – {}", count(first), count(last));
+    Some(match times {
+        1 => range,
+        times => format!("{range} in {} stretches", count(times)),
+    })
+}
+
+/// Most live bytes of the items of a mark, which a file may give any numbers.
+fn most_of(live: &[u64], mark: &ItemMark) -> u64 {
+    let after = live.len().min(mark.after as usize);
+    let first = after.min(mark.first as usize);
+    live[first..after].iter().copied().max().unwrap_or(0)
 }
 
 /// The marks that touch `cycles`, cut to them.
@@ -141,7 +161,9 @@ fn cycles_of(block: &Block, marks: &[ItemMark]) -> Vec<Stretch> {
         let is_whole = block.first <= mark.first && mark.after <= block.after;
         match stretches.last_mut() {
             _ if !is_live => {}
-            Some(last) if goes_on && last.is_whole == is_whole => last.at.end = mark.to,
+            Some(last) if goes_on && last.is_whole == is_whole => {
+                last.at.end = last.at.end.max(mark.to);
+            }
             _ => stretches.push(Stretch {
                 at: mark.from..mark.to,
                 is_whole,
@@ -191,6 +213,14 @@ mod tests {
         }
     }
 
+    fn cycles(cycles: Range<u64>, marks: &[ItemMark]) -> Axis<'_> {
+        Axis::Cycles {
+            from: cycles.start,
+            to: cycles.end,
+            marks,
+        }
+    }
+
     fn whole(at: Range<u64>) -> Stretch {
         Stretch { at, is_whole: true }
     }
@@ -217,7 +247,7 @@ mod tests {
             mark(160..200, 2..3),
             mark(200..300, 1..3),
         ];
-        let placed = Lifetimes::new(&memory(), Axis::Cycles(100, 300, &marks));
+        let placed = Lifetimes::new(&memory(), cycles(100..300, &marks));
         let part = Stretch {
             at: 200..300,
             is_whole: false,
@@ -232,25 +262,46 @@ mod tests {
             placed.most_live(4),
             [Some(30), Some(20), Some(30), Some(30)]
         );
-        assert_eq!(placed.said(0), ", cycles 100 – 300 of those in view");
-        let said = ", cycles 110 – 300 of those in view in 2 stretches";
+        assert_eq!(placed.said(0), "; in view live in cycles 100 – 300");
+        let said = "; in view live in cycles 110 – 150 and for a part of 200 – 300";
         assert_eq!(placed.said(1), said);
     }
 
     #[test]
     fn what_nobody_recorded_has_no_live_bytes() {
         let marks = [mark(100..110, 0..1), mark(190..200, 3..4)];
-        let placed = Lifetimes::new(&memory(), Axis::Cycles(100, 200, &marks));
+        let placed = Lifetimes::new(&memory(), cycles(100..200, &marks));
         let most = placed.most_live(10);
         assert_eq!((most[0], most[5], most[9]), (Some(10), None, Some(10)));
         assert_eq!(placed.of_blocks[1], []);
-        let moved = Lifetimes::new(&memory(), Axis::Cycles(105, 195, &marks));
+        let moved = Lifetimes::new(&memory(), cycles(105..195, &marks));
         assert_eq!(
             moved.of_blocks[0],
             [whole(105..195)],
             "cut to what is in view"
         );
-        let nothing = Lifetimes::new(&memory(), Axis::Cycles(7, 7, &[]));
+        let nothing = Lifetimes::new(&memory(), cycles(7..7, &[]));
         assert_eq!(nothing.most_live(2), [None, None]);
+    }
+    #[test]
+    fn strange_numbers_of_a_file_place_nothing_wrong() {
+        // Samples may overlap, and extents may be of no item.
+        let marks = [
+            mark(0..100, 1..2),
+            mark(10..20, 1..2),
+            mark(100..u64::MAX, 3..u32::MAX),
+        ];
+        let placed = Lifetimes::new(&memory(), cycles(0..u64::MAX, &marks));
+        assert_eq!(placed.of_blocks[1], [whole(0..100)]);
+        assert_eq!(
+            placed.live[2],
+            (100..u64::MAX, 10),
+            "of the item that there is"
+        );
+        assert_eq!(placed.most_live(3).len(), 3);
+        assert!((0.0..=1.0).contains(&placed.fraction(u64::MAX - 1)));
+        let beyond = [mark(0..10, 9..12)];
+        let placed = Lifetimes::new(&memory(), cycles(0..10, &beyond));
+        assert_eq!((placed.live[0].1, placed.of_blocks[0].len()), (0, 0));
     }
 }

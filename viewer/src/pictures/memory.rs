@@ -85,13 +85,6 @@ pub(crate) fn block_at(
     })
 }
 
-/// The cycle at a place; `None` beside the picture.
-pub(crate) fn cycle_at(size: Size, viewport: &Viewport, at: (f64, f64)) -> Option<u64> {
-    let across = plot_rect(size);
-    let is_inside = (across.x..across.x + across.width).contains(&at.0);
-    is_inside.then(|| viewport.cycle_at((at.0 - across.x) / across.width))
-}
-
 /// The picture.
 pub(crate) fn scene(view: &MemoryView<'_>) -> Scene {
     let palette = view.theme.palette();
@@ -113,8 +106,12 @@ pub(crate) fn scene(view: &MemoryView<'_>) -> Scene {
         for stretch in live {
             let rect = place(map, view.lifetimes, block, stretch);
             fill_block(&mut scene, rect, colour, stretch.is_whole, palette.nothing);
-            if stretch.is_whole && rect.width >= NAMED.0 && rect.height >= NAMED.1 {
-                name_block(&mut scene, rect, colour, &block.label);
+            if rect.width >= NAMED.0 && rect.height >= NAMED.1 {
+                let ink = match stretch.is_whole {
+                    true => text_on(colour),
+                    false => palette.text,
+                };
+                name_block(&mut scene, rect, ink, &block.label);
             }
         }
     }
@@ -144,17 +141,12 @@ fn fill_block(scene: &mut Scene, rect: Rect, colour: Colour, is_whole: bool, sea
     scene.fill(line, seam);
 }
 
-fn name_block(scene: &mut Scene, rect: Rect, colour: Colour, label: &str) {
+fn name_block(scene: &mut Scene, rect: Rect, ink: Colour, label: &str) {
     let room = rounded((rect.width - 8.0) / CHARACTER);
     let room = usize::try_from(room).unwrap_or(0);
     let label: String = label.chars().take(room).collect();
     let middle = rect.y + rect.height / 2.0;
-    scene.text(
-        (rect.x + 4.0, middle),
-        Anchor::Start,
-        &label,
-        text_on(colour),
-    );
+    scene.text((rect.x + 4.0, middle), Anchor::Start, &label, ink);
 }
 
 /// Elements of memory, with the line where interleaving begins.

@@ -23,9 +23,9 @@ use super::viewport::Viewport;
 use super::words::description;
 use crate::browser;
 use crate::engine::lanes::Lane;
+use crate::engine::places::PlacesAsked;
 use crate::engine::protocol::Request;
 use crate::engine::raster::{RasterAnswer, RasterAsked};
-use crate::engine::ruler::RulerAsked;
 use crate::panels::legend::Legend;
 use crate::panels::toolbar::ViewControls;
 use crate::panels::tooltip::Tooltip;
@@ -197,7 +197,7 @@ fn picture(derived: Derived, cells: Cells, inked: Inked) -> Pictures {
 fn ask_phases(app: App, derived: Derived, size: RwSignal<Size>) {
     let asked = Memo::new(move |_| {
         let viewport = derived.viewport.get()?;
-        Some(RulerAsked {
+        Some(PlacesAsked {
             clock: app.view.with(|view| view.clock),
             from: viewport.span.from,
             to: viewport.span.to,

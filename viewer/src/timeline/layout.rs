@@ -11,8 +11,8 @@ use super::cursor;
 use super::labels::{Named, labels};
 use super::scene::{Anchor, Bitmap, Rect, Scene, Shape};
 use super::viewport::Viewport;
+use crate::engine::places::PhaseMark;
 use crate::engine::raster::{RasterAsked, RowsAnswer};
-use crate::engine::ruler::PhaseMark;
 use crate::engine::summary::TileNames;
 use crate::theme::Palette;
 

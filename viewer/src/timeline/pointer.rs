@@ -329,7 +329,16 @@ pub(crate) fn place(event: &web_sys::MouseEvent) -> (f64, f64) {
 pub(crate) fn cycle_at(size: Size, viewport: &Viewport, at: (f64, f64)) -> Option<u64> {
     let plot = layout::plot_rect(size);
     let is_inside = plot.contains(at.0, at.1);
-    is_inside.then(|| viewport.cycle_at((at.0 - plot.x) / plot.width))
+    is_inside
+        .then(|| cycle_across(size, viewport, at.0))
+        .flatten()
+}
+
+/// The cycle at a place from left to right, however high; `None` beside the plot.
+pub(crate) fn cycle_across(size: Size, viewport: &Viewport, x: f64) -> Option<u64> {
+    let plot = layout::plot_rect(size);
+    let is_inside = (plot.x..plot.x + plot.width).contains(&x);
+    is_inside.then(|| viewport.cycle_at((x - plot.x) / plot.width))
 }
 
 /// The element whose listener runs.

@@ -11,7 +11,7 @@ use super::protocol::clock_name;
 
 /// Which tile, when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct RulerAsked {
+pub(crate) struct PlacesAsked {
     /// The clock in force.
     #[serde(with = "clock_name")]
     pub(crate) clock: ClockKind,
@@ -29,7 +29,7 @@ pub(crate) struct RulerAsked {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RulerAnswer {
     /// What was asked.
-    pub(crate) asked: RulerAsked,
+    pub(crate) asked: PlacesAsked,
     /// In order; `None` where there are too many.
     pub(crate) phases: Option<Vec<PhaseMark>>,
 }
@@ -49,9 +49,22 @@ pub(crate) struct PhaseMark {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ItemsAnswer {
     /// What was asked.
-    pub(crate) asked: RulerAsked,
-    /// In order; `None` where there are too many, or samples are still to be read.
-    pub(crate) items: Option<Vec<ItemMark>>,
+    pub(crate) asked: PlacesAsked,
+    /// Where the tile was.
+    pub(crate) found: Items,
+}
+
+/// The items that a tile was in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Items {
+    /// In order.
+    Here(Vec<ItemMark>),
+    /// More than are told apart.
+    TooMany,
+    /// Samples are still to be read.
+    Unread,
+    /// Samples cannot be decoded; what is wrong with them.
+    Broken(String),
 }
 
 /// Consecutive items of the schedule.
@@ -67,24 +80,28 @@ pub(crate) struct ItemMark {
     pub(crate) after: u32,
 }
 
-/// The items from a report in memory.
-pub(crate) fn items(report: &ProfileReport, asked: RulerAsked) -> Result<ItemsAnswer, Failure> {
+/// The items from a report in memory. What adorns another picture never fails: it says why not.
+pub(crate) fn items(report: &ProfileReport, asked: PlacesAsked) -> ItemsAnswer {
     let cycles = asked.from..asked.to;
-    let spans = item_spans(report, asked.clock, cycles, asked.tile, asked.most as usize)?;
+    let spans = item_spans(report, asked.clock, cycles, asked.tile, asked.most as usize);
     let mark = |it: analytics::timeline::ItemSpan| ItemMark {
         from: it.cycles.start,
         to: it.cycles.end,
         first: it.items.start,
         after: it.items.end,
     };
-    Ok(ItemsAnswer {
+    ItemsAnswer {
         asked,
-        items: spans.map(|spans| spans.into_iter().map(mark).collect()),
-    })
+        found: match spans {
+            Ok(Some(spans)) => Items::Here(spans.into_iter().map(mark).collect()),
+            Ok(None) => Items::TooMany,
+            Err(error) => Items::Broken(error.to_string()),
+        },
+    }
 }
 
 /// The phases from a report in memory.
-pub(crate) fn ruler(report: &ProfileReport, asked: RulerAsked) -> Result<RulerAnswer, Failure> {
+pub(crate) fn phases(report: &ProfileReport, asked: PlacesAsked) -> Result<RulerAnswer, Failure> {
     const EXCHANGE: u32 = 1 << 31;
     let cycles = asked.from..asked.to;
     let spans = phase_spans(report, asked.clock, cycles, asked.tile, asked.most as usize)?;
