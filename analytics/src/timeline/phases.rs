@@ -49,7 +49,8 @@ pub fn phase_spans(
 }
 
 /// The same by items of the flattened schedule, which our recorder numbers phases by: a sample
-/// whose metadata gives an extent stands for all items in it; one that ends before it starts is none.
+/// whose metadata gives an extent stands for all items in it; one that ends before it starts is
+/// none.
 ///
 /// # Errors
 /// As [`phase_spans`].

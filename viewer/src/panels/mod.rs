@@ -22,6 +22,7 @@ mod phases;
 mod plots;
 pub(crate) mod spent;
 pub(crate) mod summary;
+mod tile_axis;
 mod tile_memory;
 pub(crate) mod toolbar;
 pub(crate) mod tooltip;
