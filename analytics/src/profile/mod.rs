@@ -14,6 +14,7 @@ mod warn;
 pub use chunk::{ChunkEntry, ChunkScratch, TileSpan};
 pub use overview::{Ending, KernelSummary, Overview, Summary};
 pub(crate) use report::Page;
+pub(crate) use report::in_file_order;
 pub use report::{Condition, ProfileReport};
 pub use step::{ActivityKind, ExchangeActivity, SampleKind, StepDescriptor, WorkEstimate};
 pub use tables::{EstimateRow, PhaseKey, StepRow, StepView, TileEntry};

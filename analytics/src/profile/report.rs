@@ -11,6 +11,7 @@ use super::overview::{Ending, Overview, Summary};
 use super::step::ExchangeActivity;
 use super::tables::{MetadataTable, PhaseKey, StepRow, StepView, StringTable, TileEntry};
 use crate::format::{ByteRange, DecodeError};
+use crate::order;
 use crate::units::{MetadataSetId, PhysicalTile, StepId, StringId};
 
 /// Whether the file was whole.
@@ -253,14 +254,15 @@ impl ProfileReport {
         crate::format::visit_activities(self, visit)
     }
 
-    /// Byte ranges of the sample and activity pages that are not here; empty when all are.
+    /// Byte ranges of the sample and activity pages that are not here, in the order of the file,
+    /// where both take turns; empty when all are here.
     #[must_use]
     pub fn pages_missing(&self) -> Vec<ByteRange> {
         let entries = self.chunks.iter().chain(&self.activity_chunks);
         let missing = entries
             .zip(&self.pages)
             .filter(|(_, page)| page.bytes.is_none());
-        missing.map(|(entry, _)| entry.bytes).collect()
+        in_file_order(missing.map(|(entry, _)| entry.bytes).collect())
     }
 
     /// Bytes held by tables and packed pages. Pages that share the buffer they were supplied in
@@ -325,4 +327,10 @@ impl ProfileReport {
     ) -> Result<(), DecodeError> {
         crate::format::supply_page(self, range, bytes.into())
     }
+}
+
+/// Ranges ascending by their first byte: who reads joins those that lie near each other.
+pub(crate) fn in_file_order(mut ranges: Vec<ByteRange>) -> Vec<ByteRange> {
+    order::by_key(&mut ranges, |it| it.start);
+    ranges
 }

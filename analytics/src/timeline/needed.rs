@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::gather::View;
 use crate::clock::{ClockKind, Frame};
 use crate::format::ByteRange;
-use crate::profile::ProfileReport;
+use crate::profile::{ProfileReport, in_file_order};
 
 /// Byte ranges of the sample pages that touch `cycles` of `clock` on the tiles at positions `tiles`
 /// and that are not here, in the order of the file. Empty where the part can be answered exactly.
@@ -25,5 +25,5 @@ pub fn pages_needed(
     };
     let chunks = report.chunks().iter().zip(&report.pages);
     let missing = chunks.filter(|(chunk, page)| page.bytes.is_none() && view.touches(chunk));
-    missing.map(|(chunk, _)| chunk.bytes).collect()
+    in_file_order(missing.map(|(chunk, _)| chunk.bytes).collect())
 }

@@ -29,3 +29,4 @@ mod selection;
 mod share;
 mod table;
 mod timeline;
+mod workloads;

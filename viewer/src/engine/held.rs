@@ -266,6 +266,11 @@ pub(crate) type Shared = Rc<Held>;
 #[cfg(test)]
 mod tests {
     use analytics::clock::ClockKind;
+    use analytics::format::{OpenMode, OpenStep, Opener, ProfileWriter};
+    use analytics::profile::{
+        ActivityKind, ExchangeActivity, ProfileHeader, SampleKind, StepDescriptor,
+    };
+    use analytics::units::{PhysicalTile, RawCounter};
 
     use super::*;
     use crate::state::view::{Colouring, Rows};
@@ -294,6 +299,69 @@ mod tests {
             focused: vec![0],
             efficiency: vec![0],
         }
+    }
+
+    /// Bytes of a profile whose pages of samples and of transfers take turns in the file.
+    fn with_transfers() -> Vec<u8> {
+        let mut writer = ProfileWriter::new(&ProfileHeader::default());
+        let step = writer.step(&StepDescriptor {
+            kind: SampleKind::Exchange,
+            phase: 0,
+            epoch: 0,
+            operation: String::new(),
+            kernel: String::new(),
+            exchange_event_cycles: 0,
+            metadata: Vec::new(),
+            estimate: None,
+        });
+        let transfer = ExchangeActivity {
+            kind: ActivityKind::Send,
+            start: 1,
+            end: 9,
+            fanout: 1,
+            paired: false,
+        };
+        for tile in 0..200 {
+            for at in (0..40_000).step_by(10) {
+                let (start, end) = (RawCounter::new(at), RawCounter::new(at + 10));
+                writer.sample(PhysicalTile::new(tile), start, end, step, &[transfer]);
+            }
+        }
+        writer.finish().expect("a valid profile")
+    }
+
+    #[test]
+    fn every_page_comes_piece_by_piece_whatever_the_order_of_pages() {
+        let bytes = Bytes::from(with_transfers());
+        let mut opener = Opener::new(bytes.len() as u64, OpenMode::Overview);
+        let part = |range: ByteRange| {
+            let at = |byte| usize::try_from(byte).expect("a short file");
+            bytes.slice(at(range.start)..at(range.end))
+        };
+        let report = loop {
+            match opener.step().expect("a valid profile") {
+                OpenStep::Ready(report) => break *report,
+                OpenStep::Need(ranges) => {
+                    for range in ranges {
+                        opener.supply(range, part(range)).expect("it was asked for");
+                    }
+                }
+            }
+        };
+        let pages = report.pages_missing();
+        assert!(pages.len() > 8, "{} pages", pages.len());
+        assert!(
+            pages.is_sorted_by_key(|it| it.start),
+            "in the order of the file"
+        );
+        let held = Held::new(1, String::new(), report, Input::Whole(Bytes::new()));
+        held.reads_all.set(true);
+        while let Some(piece) = held.next_piece() {
+            held.supply(&piece, &part(piece.bytes))
+                .expect("its pages are in it");
+        }
+        assert_eq!(held.report.borrow().pages_missing(), []);
+        assert!(held.progress().is_whole());
     }
 
     #[test]

@@ -148,7 +148,7 @@ pub(crate) fn first_piece(missing: &[ByteRange], most: u64) -> Option<Piece> {
         if !is_near || page.end.saturating_sub(piece.bytes.start) > most {
             break;
         }
-        piece.bytes.end = page.end;
+        piece.bytes.end = piece.bytes.end.max(page.end);
         piece.pages.push(page);
     }
     Some(piece)

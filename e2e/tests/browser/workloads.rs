@@ -1,0 +1,77 @@
+//! Profiles of real programs that are larger than what is read at once: pages of samples and of
+//! transfers take turns in them.
+
+use std::path::PathBuf;
+
+use e2e::stack::{Stack, expect_output, target_folder};
+use e2e::viewer::Viewer;
+use serde_json::Value;
+
+/// A program that exchanges a lot, recorded as it is by default.
+fn attention() -> PathBuf {
+    let folder = target_folder("e2e/workloads");
+    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
+    let (package, profile) = (path("attention.ipuexe"), path("attention.ipuprofile"));
+    let _said = expect_output(&["compile", "attention-constant-smoke", "-o", &package]);
+    let _said = expect_output(&["run", &package, "--timing-only", "-o", &profile]);
+    profile.into()
+}
+
+/// Names and tile cycles of all groups by kernel, by the command line.
+fn by_command(profile: &str) -> Vec<(String, u64)> {
+    let words = [
+        "profile-query",
+        profile,
+        "--kind",
+        "compute",
+        "--sort-by",
+        "work-cycles",
+        "--limit",
+        "0",
+        "--json",
+    ];
+    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it is JSON");
+    let groups = answer["groups"].as_array().expect("there are kernels");
+    let figures = |it: &Value| {
+        let name = it["name"].as_str().expect("a name").to_owned();
+        (name, it["workCycles"].as_u64().expect("cycles"))
+    };
+    groups.iter().map(figures).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_real_profile_is_read_to_its_end_by_drop_and_by_link() {
+    let profile = attention();
+    let length = std::fs::metadata(&profile).expect("it is written").len();
+    assert!(length > 2 * 1024 * 1024, "{length} bytes are read at once");
+    let expected = by_command(profile.to_str().expect("UTF-8"));
+    let stack = Stack::start().await;
+    let id = stack.upload(&profile).await;
+    let by_drop = {
+        let mut viewer = Viewer::landing(&stack.url("/")).await;
+        viewer.open_by_drop(&profile).await;
+        viewer
+    };
+    let by_link = Viewer::at(&stack.url(&format!("/a/{id}"))).await;
+    for mut viewer in [by_drop, by_link] {
+        viewer.settled().await;
+        let rows = viewer.rows().await.into_iter();
+        let shown: Vec<(String, u64)> = rows
+            .map(|row| {
+                (
+                    row.name,
+                    row.cells["workCycles"].raw.parse().expect("cycles"),
+                )
+            })
+            .collect();
+        assert_eq!(shown, expected);
+        for panel in ["in-view", "chip", "phases", "exchange", "plots"] {
+            viewer.press(&format!("show-{panel}")).await;
+            viewer.settled().await;
+        }
+        viewer
+            .wait("document.querySelector('[data-testid=reading]') === null")
+            .await;
+        viewer.assert_quiet().await;
+    }
+}
