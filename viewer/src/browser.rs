@@ -39,6 +39,12 @@ pub(crate) fn absolute(url: &str) -> String {
     web_sys::Url::new_with_base(url, &origin).map_or_else(|_| url.to_owned(), |it| it.href())
 }
 
+/// A link of this page as a whole address.
+pub(crate) fn from_here(link: &str) -> String {
+    let here = window().location().href().unwrap_or_default();
+    web_sys::Url::new_with_base(link, &here).map_or(here, |it| it.href())
+}
+
 /// The origin of the page.
 pub(crate) fn origin() -> String {
     window().location().origin().unwrap_or_default()
@@ -273,9 +279,10 @@ pub(crate) fn pixel_ratio() -> f64 {
     window().device_pixel_ratio().clamp(0.5, 4.0)
 }
 
-/// The address of the page as it stands.
-pub(crate) fn address() -> String {
-    window().location().href().unwrap_or_default()
+/// Height of the window in CSS pixels; at least one.
+pub(crate) fn window_height() -> f64 {
+    let height = window().inner_height().ok().and_then(|it| it.as_f64());
+    height.unwrap_or_default().max(1.0)
 }
 
 /// Writes `data-<name>` of the first element that `selector` finds.
@@ -296,6 +303,14 @@ pub(crate) fn focus(selector: &str) {
         .and_then(|it| it.dyn_into::<HtmlElement>().ok());
     if let Some(element) = element {
         let _ = element.focus();
+    }
+}
+
+/// Takes the focus from what has it.
+pub(crate) fn unfocus() {
+    let active = document().active_element();
+    if let Some(element) = active.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.blur();
     }
 }
 

@@ -29,4 +29,5 @@ mod selection;
 mod share;
 mod table;
 mod timeline;
+mod waste;
 mod workloads;

@@ -7,8 +7,9 @@ use e2e::viewer::{Row, Viewer};
 use serde_json::Value;
 
 /// Columns that the page shows at first, with how a person reads them.
-const USUAL: [(&str, Reading); 10] = [
+const USUAL: [(&str, Reading); 11] = [
     ("workCycles", Reading::Count),
+    ("wastedCycles", Reading::Wasted),
     ("usefulUtilization", Reading::Share),
     ("workCycleFraction", Reading::Share),
     ("workLaneOccupancy", Reading::Share),
@@ -42,6 +43,7 @@ enum Reading {
     LowerBound,
     Decimal,
     Work,
+    Wasted,
 }
 
 /// The groups that the command line prints for a profile and a question.
@@ -114,6 +116,7 @@ fn assert_cell(row: &Row, group: &Value, column: &str, reading: Reading) {
             Some(whole) => text::count(whole),
             None => text::decimal(value.as_f64().expect("a number"), 1),
         },
+        Reading::Wasted => text::wasted(value.as_f64()),
         Reading::LowerBound => {
             let is_bound = group["deviceUsefulIsLowerBound"].as_bool().expect("a flag");
             text::bounded_percent(value.as_f64(), is_bound)

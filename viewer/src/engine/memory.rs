@@ -1,6 +1,9 @@
 //! A package: its plan, the memory of its tiles over the schedule, and who sends to whom.
 
+use std::cmp::Reverse;
+
 use analytics::memory::{Allocation, FOREVER, HighWater, MemoryClass, PackageError, PackageMap};
+use analytics::order;
 use analytics::report::{package_memory_json, package_traffic_json};
 use analytics::text;
 use analytics::units::PhysicalTile;
@@ -123,6 +126,8 @@ impl From<PackageError> for Failure {
 /// What is true of a package of `bytes` bytes.
 pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummary {
     let high_water = map.high_water();
+    let mut fullest_first: Vec<&HighWater> = high_water.iter().collect();
+    order::by_key(&mut fullest_first, |it| (Reverse(it.bytes), it.tile));
     let part = PackageMap::share_of_tile;
     let mut tiles = List::new(&[
         ("tile", "Tile", "Physical id; press to see its memory"),
@@ -144,7 +149,7 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
         ("itemName", "which is", "The operation of that item"),
         ("allocations", "Allocations", "Allocations of the tile"),
     ]);
-    for it in &high_water {
+    for it in fullest_first {
         let item = map.items.get(it.item as usize);
         tiles.push(
             Press::Nothing,
@@ -293,7 +298,7 @@ fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
         (
             "last",
             "To item",
-            "Last one; unavailable where it lives to the end",
+            "Last one, or the end where it lives as long as the program",
         ),
         ("items", "Items", "How many items it is live for"),
     ]);
@@ -313,7 +318,10 @@ fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
                 Cell::name(&it.elements()),
                 Cell::count(u64::from(it.first)),
                 Cell::name(name.map_or("", |it| &it.name)),
-                Cell::count_or_unknown(last),
+                Cell {
+                    text: last.map_or_else(|| "the end".to_owned(), text::count),
+                    ..Cell::count_or_unknown(last)
+                },
                 Cell::count(u64::from(map.after(it) - it.first)),
             ],
         );

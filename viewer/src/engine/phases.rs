@@ -186,8 +186,8 @@ fn listed(phases: &[Phase]) -> List {
     let mut list = List::new(&[
         (
             "phase",
-            "Phase",
-            "The exchange boundary that ends it; press to bring it into view",
+            "Up to",
+            "The exchange boundary that ends the stretch; press to bring it into view",
         ),
         ("start", "Start", "First cycle: the last arrival before"),
         (

@@ -224,6 +224,8 @@ pub(crate) struct TableAsked {
     pub(crate) key: String,
     /// Which samples count.
     pub(crate) kind: KindFilter,
+    /// The kernel that they are of; `None` is any.
+    pub(crate) kernel: Option<String>,
     /// The clock in force.
     #[serde(with = "clock_name")]
     pub(crate) clock: ClockKind,

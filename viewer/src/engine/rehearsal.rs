@@ -64,6 +64,7 @@ fn questions(summary: &Summary) -> [Request; 4] {
             by: Grouping::default(),
             key: String::new(),
             kind: KindFilter::default(),
+            kernel: None,
             clock,
         }),
         Request::Ruler(PlacesAsked {

@@ -31,7 +31,7 @@ pub(crate) struct Column {
 }
 
 /// The columns in order: those that are usually shown, then the rest.
-pub(crate) const COLUMNS: [Column; 22] = [
+pub(crate) const COLUMNS: [Column; 23] = [
     Column::usual(
         "name",
         SortKey::Name,
@@ -43,6 +43,12 @@ pub(crate) const COLUMNS: [Column; 22] = [
         SortKey::WorkCycles,
         "Tile cycles",
         "Sum of all durations D",
+    ),
+    Column::usual(
+        "wastedCycles",
+        SortKey::WastedCycles,
+        "Wasted",
+        "D − U: measured cycles that have an estimate and did no useful work",
     ),
     Column::usual(
         "usefulUtilization",
@@ -228,6 +234,7 @@ pub(crate) struct Cell {
 pub(crate) fn to_query(asked: &TableAsked) -> Query {
     let filter = Filter {
         kind: asked.kind.to_query(),
+        kernel: asked.kernel.clone(),
         ..Filter::default()
     };
     Query {
@@ -248,6 +255,7 @@ pub(crate) fn words(asked: &TableAsked, sort: &Sort) -> Vec<(String, String)> {
         ("group-by", Some(asked.by.name())),
         ("metadata-key", key),
         ("kind", asked.kind.to_query().map(|it| it.name())),
+        ("kernel", asked.kernel.as_deref()),
         ("clock", Some(asked.clock.name())),
         ("sort-by", column.map(|it| it.key.name())),
         ("limit", Some("0")),
@@ -380,6 +388,7 @@ fn figure(id: &str, name: &str, measures: &Measures) -> String {
     match id {
         "name" => name.to_owned(),
         "workCycles" => text::cycles(measures.work_cycles),
+        "wastedCycles" => text::wasted(measures.wasted()),
         "usefulUtilization" => text::percent(measures.useful_efficiency()),
         "workCycleFraction" => text::percent(measures.work_cycle_fraction()),
         "workLaneOccupancy" => text::percent(measures.lane_occupancy()),
@@ -414,6 +423,7 @@ fn decimal(figure: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::view::KindFilter;
 
     fn by_metadata(key: &str) -> TableAsked {
         TableAsked {
@@ -425,7 +435,12 @@ mod tests {
 
     #[test]
     fn the_words_of_every_order_ask_the_tables_question() {
-        for asked in [TableAsked::default(), by_metadata("layer")] {
+        let of_kernel = TableAsked {
+            kind: KindFilter::Focus,
+            kernel: Some("-a kernel".to_owned()),
+            ..TableAsked::default()
+        };
+        for asked in [TableAsked::default(), by_metadata("layer"), of_kernel] {
             for column in &COLUMNS {
                 let words = words(&asked, &Sort::parse(column.id));
                 let pairs = words.iter().map(|(word, value)| (&word[..], &value[..]));

@@ -36,9 +36,6 @@ pub(crate) struct TrafficAnswer {
     pub(crate) tiles: List,
 }
 
-/// Tiles that are listed.
-const TILES_MAX: usize = 100;
-
 /// The answer from a report in memory.
 pub(crate) fn traffic(
     sources: &Sources<'_>,
@@ -158,7 +155,7 @@ fn tiles(found: &Totals) -> List {
     ]);
     let [send, receive, lent] =
         [Role::Send, Role::Receive, Role::PartnerBusy].map(|it| it as usize);
-    for it in found.busiest().into_iter().take(TILES_MAX) {
+    for it in found.busiest() {
         let tile = it.tile.get();
         list.push(
             Press::Tile(tile),

@@ -241,6 +241,9 @@ impl Worker {
         }
         let name = source.name().to_owned();
         let (input, length) = input_of(source, file).await?;
+        if length == 0 {
+            return Err(Failure::new(Cause::UnknownType, "the file is empty"));
+        }
         let Unwrapped {
             input,
             bytes,

@@ -81,7 +81,7 @@ fn name_of_other() -> String {
 #[component]
 fn Failed() -> impl IntoView {
     let app = use_app();
-    let said = move || app.panels.other.with(State::trouble);
+    let said = move || app.panels.other.with(|it| it.trouble("profile"));
     view! { <p class="note" role="alert" data-testid="compare-failed">{said}</p> }
 }
 

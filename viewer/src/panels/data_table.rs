@@ -151,7 +151,7 @@ fn TableBar(
     view! {
         <div class="table-bar">
             <label class="choice">"Find"
-                <input type="text" class="find" on:input=typed data-testid=format!("{id}-find")/>
+                <input type="text" class="find" data-find on:input=typed data-testid=format!("{id}-find")/>
             </label>
             <output class="range">
                 {move || {

@@ -44,7 +44,7 @@ pub(crate) fn Header() -> impl IntoView {
 fn CopyLink() -> impl IntoView {
     let app = use_app();
     let is_open = move || app.load.with(LoadState::has_profile);
-    let link = Callback::new(|()| Some(Text::Here(browser::address())));
+    let link = Callback::new(move |()| Some(Text::Here(app.address())));
     // Any other view is another link.
     let of = Signal::derive(move || app.view.track());
     view! {

@@ -33,8 +33,14 @@ const KEYS: [(&str, &str); 15] = [
         "click",
         "focus the kernel under the pointer; again to clear",
     ),
-    ("/", "find rows of the table by a part of their name"),
-    ("0 · Esc · ?", "whole run · clear the focus · this help"),
+    (
+        "/",
+        "find rows of the table by a part of their name; Esc leaves the field",
+    ),
+    (
+        "0 · Esc · ?",
+        "whole run · clear the focus, then the selection · this help",
+    ),
 ];
 
 const TERMS: [(&str, &str); 6] = [

@@ -67,6 +67,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
                         {move || columns(app).map(heading).collect_view()}
                     </tr></thead>
                     <tbody><Rows/></tbody>
+                    <tfoot><Total/></tfoot>
                 </table>
             </div>
         </section>
@@ -150,7 +151,7 @@ fn Choices() -> impl IntoView {
         <label class="choice">"of"
             <select data-testid="kind" on:change=filter>
                 {KindFilter::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is_kind(it)>{it.name()}</option>
+                    <option value=it.name() prop:selected=is_kind(it)>{it.label()}</option>
                 }).collect_view()}
             </select>
         </label>
@@ -217,7 +218,7 @@ fn Find() -> impl IntoView {
     view! {
         <label class="choice" title="Show the rows whose name holds this text (/)">
             "Find"
-            <input type="text" class="find" data-testid="find" on:input=typed
+            <input type="text" class="find" data-find data-testid="find" on:input=typed
                 prop:value=move || app.view.with(|view| view.find.clone())/>
         </label>
         <Show when=is_narrowed>
@@ -284,6 +285,22 @@ fn Rows() -> impl IntoView {
     };
     let children = |row| view! { <TableRow row/> };
     view! { <For each=rows key children/> }
+}
+
+/// All samples that count together, whatever rows Find keeps.
+#[component]
+fn Total() -> impl IntoView {
+    let app = use_app();
+    let total = move || app.table.with(|it| it.as_ref()?.total.clone());
+    let row = move |row: Row| {
+        view! {
+            <tr data-testid="kernel-total">
+                <th scope="row">{row.name}</th>
+                {cells_view(app, &row.cells)}
+            </tr>
+        }
+    };
+    view! { {move || total().map(row)} }
 }
 
 #[component]

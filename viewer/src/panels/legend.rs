@@ -10,31 +10,62 @@ use crate::theme::{HUES, KernelHues, scale};
 /// Names in the legend, no more than have a hue of their own; the table names them all.
 const NAMES_MAX: usize = HUES;
 
+/// The colour of an entry that stands for several.
+const NO_COLOUR: &str = "transparent";
+
 /// A colour as CSS writes it, and what it means.
 pub(crate) type Entry = (String, String);
 
-/// The colours in force and their meaning.
+/// The colours in force and their meaning. A kernel's name focuses it.
 #[component]
 pub(crate) fn Legend() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let entries = move || {
-        let mut entries = match app.view.with(|view| view.colour) {
-            Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
-            Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
-            Colouring::Kernel | Colouring::Operation => names(app, derived),
-        };
-        entries.extend(kinds(app));
-        entries
+    let colour = Memo::new(move |_| app.view.with(|view| view.colour));
+    let plain = move || match colour.get() {
+        Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
+        Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
+        Colouring::Operation => names(app, derived),
+        Colouring::Kernel => Vec::new(),
+    };
+    let kernels = move || match colour.get() {
+        Colouring::Kernel => names(app, derived),
+        _ => Vec::new(),
     };
     view! {
         <ul class="legend" aria-label="Colours" data-testid="legend">
-            {move || entries().into_iter().map(swatch).collect_view()}
+            {move || kernels().into_iter().map(|it| focusing(app, it)).collect_view()}
+            {move || plain().into_iter().map(swatch).collect_view()}
+            {move || kinds(app).into_iter().map(swatch).collect_view()}
             <li class="hint">
                 "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag zooms into a range · "
                 "Ctrl + drag selects"
             </li>
         </ul>
     }
+}
+
+/// The colour of a kernel, and its name to press; what stands for several is none.
+fn focusing(app: App, (colour, name): Entry) -> AnyView {
+    if colour == NO_COLOUR {
+        return swatch((colour, name)).into_any();
+    }
+    let kernel = StoredValue::new(name.clone());
+    let is_focused = move || {
+        let focus = app.view.with(|view| view.kernel.clone());
+        kernel
+            .with_value(|it| focus.as_ref() == Some(it))
+            .to_string()
+    };
+    let press = move |_| app.change_view(|view| kernel.with_value(|it| view.toggle_kernel(it)));
+    view! {
+        <li>
+            <button type="button" title="Focus this kernel; again to clear"
+                aria-pressed=is_focused on:click=press>
+                <i style:background-color=colour></i>{name}
+            </button>
+        </li>
+    }
+    .into_any()
 }
 
 /// Colours of a canvas and what they mean.
@@ -98,7 +129,7 @@ fn names(app: App, derived: Derived) -> Vec<Entry> {
     let mut entries: Vec<Entry> = named.into_iter().take(NAMES_MAX).map(entry).collect();
     if more > 0 {
         let said = format!("and {more} more, in these colours again, lighter and darker");
-        entries.push(("transparent".to_owned(), said));
+        entries.push((NO_COLOUR.to_owned(), said));
     }
     entries
 }

@@ -111,7 +111,7 @@ fn Cells() -> impl IntoView {
             <canvas node_ref=canvas data-testid="matrix-canvas"></canvas>
         </div>
         <div class="controls">
-            <output class="range" data-testid="matrix-said">{said}</output>
+            <output class="range said" data-testid="matrix-said">{said}</output>
             <CopyAnswer id="matrix" asked=question command/>
         </div>
         <Swatches id="matrix-scale" label="Colours of the matrix" entries=move || scale(app)/>

@@ -33,7 +33,7 @@ pub(crate) fn Memory() -> impl IntoView {
         "ready" => view! { <Package/> }.into_any(),
         "loading" => view! { <p class="note" role="status">"Opening the package…"</p> }.into_any(),
         "failed" => {
-            let said = app.panels.package.with(Beside::trouble);
+            let said = app.panels.package.with(|it| it.trouble("package"));
             view! { <p class="note" role="alert" data-testid="package-failed">{said}</p> }
                 .into_any()
         }
@@ -106,7 +106,10 @@ fn Package() -> impl IntoView {
         summary.with(|it| it.as_ref().map(|it| Arc::new(it.tiles.clone())))
     });
     let press = Callback::new(move |at: usize| {
-        let tile = summary.with_untracked(|it| Some(it.as_ref()?.high_water.get(at)?.tile));
+        let tile = summary.with_untracked(|it| {
+            let row = it.as_ref()?.tiles.rows.get(at)?;
+            row.cells.first()?.raw.parse().ok()
+        });
         app.change_view(|view| view.panels.tile = tile);
     });
     let asked = Memo::new(move |_| asked(app, summary));
@@ -128,10 +131,10 @@ fn Package() -> impl IntoView {
     view! {
         <div data-panel data-testid="package" data-state=state>
             <Facts id="package" facts/>
-            <HighWater summary/>
             <TileMemory/>
             <DataTable kind=kind("allocation-table", "Allocations of the tile", true) clock
                 list=part(app.panels.memory, |it| it.allocations.clone())/>
+            <HighWater summary/>
             <DataTable kind=kind("fullest-table", "Fullest moment of every tile", false) clock
                 list=tiles on_press=press/>
             <super::matrix::Matrix/>
@@ -203,7 +206,7 @@ fn HighWater(
             on:pointerleave=move |_| pointed.set(None)>
             <canvas node_ref=canvas></canvas>
         </div>
-        <output class="range" data-testid="high-water-said">{said}</output>
+        <output class="range said" data-testid="high-water-said">{said}</output>
         <Swatches id="high-water-scale" label="Colours of the map" entries=scale_of_map/>
     }
 }

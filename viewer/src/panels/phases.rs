@@ -198,7 +198,7 @@ fn Waterfall(
             on:pointerup=press>
             <canvas node_ref=canvas data-testid="waterfall-canvas"></canvas>
         </div>
-        <output class="range" data-testid="waterfall-said">{said}</output>
+        <output class="range said" data-testid="waterfall-said">{said}</output>
         <Swatches id="waterfall-legend" label="Colours of the phases" entries=legend/>
     }
 }

@@ -18,8 +18,8 @@ use crate::state::derived::{Derived, use_derived};
 use crate::state::load::LoadState;
 use crate::state::panels::Across;
 use crate::timeline::cursor;
-use crate::timeline::layout::Size;
-use crate::timeline::pointer::{cycle_across, place};
+use crate::timeline::layout::{Marks, Size};
+use crate::timeline::pointer::{Pointer, cycle_across, place};
 use crate::timeline::scene::Scene;
 use crate::timeline::stage::{follow_size, keep_painted};
 
@@ -117,6 +117,13 @@ fn Picture(
             app.point(viewport.and_then(|it| cycle_across(size, &it, at.0)));
         }
     };
+    // Its wheel and its keys are those of the timeline, which has the same cycles across.
+    let wheel = Pointer::new(app, derived, size, RwSignal::new(Marks::default()));
+    let turned = move |event: web_sys::WheelEvent| {
+        if axis.in_cycles.get_untracked() {
+            wheel.turned(&event);
+        }
+    };
     let left = move |_| {
         pointed.set(None);
         app.point(None);
@@ -131,10 +138,10 @@ fn Picture(
     view! {
         <div class="picture memory" node_ref=host role="img" data-testid="tile-map" data-panel
             data-state=move || axis.state() data-across=move || axis.name() aria-label=label
-            on:pointermove=moved on:pointerleave=left>
+            on:pointermove=moved on:pointerleave=left on:wheel=turned>
             <canvas node_ref=canvas data-testid="memory-canvas"></canvas>
         </div>
-        <output class="range" data-testid="memory-said">
+        <output class="range said" data-testid="memory-said">
             {move || said(app, axis, pointed.get())}
         </output>
     }

@@ -53,7 +53,10 @@ fn ClockChoice() -> impl IntoView {
     let app = use_app();
     let choose = move |event| {
         let clock = ClockKind::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.set_clock(clock));
+        let crop = app
+            .load
+            .with_untracked(|load| load.summary().map_or(0, |it| it.crop));
+        app.change_view(|view| view.change_clock(clock, crop));
     };
     let is = move |clock| move || app.view.with(|view| view.clock == clock);
     let names = [ClockKind::Cropped, ClockKind::Shared, ClockKind::Tile];

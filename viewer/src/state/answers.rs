@@ -97,11 +97,12 @@ impl<T> Beside<T> {
         }
     }
 
-    /// Why it could not be opened, as one line.
-    pub(crate) fn trouble(&self) -> String {
+    /// Why it could not be opened, as one line; `what` it was to be.
+    pub(crate) fn trouble(&self, what: &str) -> String {
         match self {
             Self::Failed { failure, .. } => {
-                format!("{}: {}", failure.cause.heading(), failure.message)
+                let heading = failure.cause.heading().replace("profile", what);
+                format!("{heading}: {}", failure.message)
             }
             _ => String::new(),
         }

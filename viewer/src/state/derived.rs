@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::actions::App;
 use super::load::LoadState;
 use super::rows;
-use super::view::{Grouping, Lower, Rows, Selection, Span, TileIds, ViewState};
+use super::view::{Grouping, KindFilter, Lower, Rows, Selection, Span, TileIds, ViewState};
 use crate::engine::phases::PhaseBar;
 use crate::engine::protocol::TableAsked;
 use crate::engine::raster::RowsAnswer;
@@ -82,6 +82,7 @@ impl Derived {
                     _ => String::new(),
                 },
                 kind: it.kind,
+                kernel: it.kernel.clone().filter(|_| it.kind == KindFilter::Focus),
                 clock: it.clock,
             });
             is_open.then_some(asked)

@@ -44,6 +44,14 @@ impl App {
     }
 }
 
+impl App {
+    /// The address that shows what is shown now, though the address bar may follow a moment later.
+    pub(crate) fn address(self) -> String {
+        let link = untrack(|| self.view.with(|view| link(self, view)));
+        browser::from_here(&link)
+    }
+}
+
 /// Back and forward: the view at once, another profile where the address names one.
 fn restore(app: App) {
     let (place, fragment) = here();

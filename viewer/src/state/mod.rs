@@ -8,6 +8,7 @@ pub(crate) mod beside;
 pub(crate) mod chip_choice;
 pub(crate) mod derived;
 pub(crate) mod history;
+pub(crate) mod kind_choice;
 pub(crate) mod listed;
 pub(crate) mod load;
 pub(crate) mod moves;

@@ -100,7 +100,14 @@ impl Parked {
 /// What comes from an address is called by it.
 pub(crate) fn named(mut summary: Summary, place: &Place) -> Summary {
     if *place != Place::Landing {
-        summary.name = place.label();
+        let workload = summary.provenance.iter().find(|it| it.0 == "workload");
+        summary.name = match (place, workload) {
+            // An identifier tells nobody what it is.
+            (Place::Artifact(_) | Place::Publication(_), Some((_, workload))) => {
+                format!("{workload} · {}", place.label())
+            }
+            _ => place.label(),
+        };
     }
     summary
 }

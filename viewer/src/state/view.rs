@@ -5,11 +5,11 @@
 use std::fmt;
 
 use analytics::clock::ClockKind;
-use analytics::profile::SampleKind;
 use analytics::query::GroupBy;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use super::chip_choice::Metric;
+pub(crate) use super::kind_choice::KindFilter;
 use super::panels::PanelState;
 pub(crate) use super::row_choice::Rows;
 use super::trail::Stay;
@@ -107,54 +107,6 @@ impl Grouping {
     }
 
     /// The grouping with this name.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-}
-
-/// Which samples the table counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum KindFilter {
-    /// Kernels and local copies.
-    #[default]
-    Compute,
-    /// Exchange rows.
-    Exchange,
-    /// Waits at barriers.
-    Synchronization,
-    /// Tiles without a command.
-    Idle,
-    /// Everything.
-    All,
-}
-
-impl KindFilter {
-    /// All filters, in the order of the menu.
-    pub(crate) const ALL: [Self; 5] = [
-        Self::Compute,
-        Self::Exchange,
-        Self::Synchronization,
-        Self::Idle,
-        Self::All,
-    ];
-
-    /// The name in links; all but `all` are names of `profile-query --kind`.
-    pub(crate) fn name(self) -> &'static str {
-        self.to_query().map_or("all", SampleKind::name)
-    }
-
-    /// The kind of a query's filter.
-    pub(crate) const fn to_query(self) -> Option<SampleKind> {
-        match self {
-            Self::Compute => Some(SampleKind::Compute),
-            Self::Exchange => Some(SampleKind::Exchange),
-            Self::Synchronization => Some(SampleKind::Synchronization),
-            Self::Idle => Some(SampleKind::Idle),
-            Self::All => None,
-        }
-    }
-
-    /// The filter with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
@@ -404,6 +356,13 @@ impl ViewState {
         };
     }
 
+    /// Lets go of the kernel in focus, else of what is selected.
+    pub(crate) fn let_go(&mut self) {
+        if self.kernel.take().is_none() {
+            self.selection = None;
+        }
+    }
+
     /// Changes the clock. Offsets of another clock mean other instants, so the whole run comes back
     /// into view.
     pub(crate) fn set_clock(&mut self, clock: ClockKind) {
@@ -413,6 +372,35 @@ impl ViewState {
             self.selection = None;
             self.panels.aligned = None;
         }
+    }
+
+    /// Changes the clock as [`Self::set_clock`] does, but keeps what is in view and what is
+    /// selected where the new clock is the old one from another origin: the cropped and the shared
+    /// one, which are `crop` cycles apart.
+    pub(crate) fn change_clock(&mut self, clock: ClockKind, crop: u64) {
+        let shifted = |span: Span| match (self.clock, clock) {
+            (ClockKind::Cropped, ClockKind::Shared) => Some(Span {
+                from: span.from.saturating_add(crop),
+                to: span.to.saturating_add(crop),
+            }),
+            // What lies in the crop is on no other clock.
+            (ClockKind::Shared, ClockKind::Cropped) => Some(Span {
+                from: span.from.saturating_sub(crop),
+                to: span.to.saturating_sub(crop),
+            })
+            .filter(|it| it.from < it.to),
+            _ => None,
+        };
+        if self.clock == clock {
+            return;
+        }
+        let span = self.span.and_then(shifted);
+        let selection = self.selection.and_then(|it| {
+            let span = shifted(it.span)?;
+            Some(Selection { span, ..it })
+        });
+        self.set_clock(clock);
+        (self.span, self.selection) = (span, selection);
     }
 
     /// Brings these tiles into view, where rows are groups as rows of their own.
@@ -489,6 +477,54 @@ mod tests {
         assert!(view.span.is_some());
         view.set_clock(ClockKind::Tile);
         assert_eq!(view.span, None);
+    }
+
+    #[test]
+    fn clocks_that_only_start_apart_keep_what_is_in_view_and_selected() {
+        let span = |from, to| Some(Span { from, to });
+        let selected = |from, to| {
+            let span = Span { from, to };
+            Some(Selection { span, tiles: None })
+        };
+        let mut view = ViewState {
+            span: span(100, 200),
+            selection: selected(150, 160),
+            ..ViewState::default()
+        };
+        view.change_clock(ClockKind::Cropped, 30);
+        assert_eq!(view.span, span(100, 200), "it is that clock already");
+        view.change_clock(ClockKind::Shared, 30);
+        assert_eq!(
+            (view.span, view.selection),
+            (span(130, 230), selected(180, 190))
+        );
+        view.change_clock(ClockKind::Cropped, 30);
+        assert_eq!(
+            (view.span, view.selection),
+            (span(100, 200), selected(150, 160))
+        );
+        view.change_clock(ClockKind::Tile, 30);
+        assert_eq!((view.span, view.selection), (None, None));
+        view.change_clock(ClockKind::Shared, 30);
+        view.selection = selected(10, 20);
+        view.change_clock(ClockKind::Cropped, 30);
+        assert_eq!(view.selection, None, "it is cropped away");
+    }
+
+    #[test]
+    fn letting_go_takes_the_focus_first_and_then_the_selection() {
+        let mut view = ViewState {
+            kernel: Some("k".to_owned()),
+            selection: Some(Selection {
+                span: Span { from: 1, to: 2 },
+                tiles: None,
+            }),
+            ..ViewState::default()
+        };
+        view.let_go();
+        assert!(view.kernel.is_none() && view.selection.is_some());
+        view.let_go();
+        assert_eq!(view, ViewState::default());
     }
 
     #[test]

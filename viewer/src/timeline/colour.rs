@@ -6,6 +6,16 @@ use crate::state::view::Colouring;
 use crate::theme::{KernelHues, Palette, Theme, scale};
 use analytics::timeline::{CellKind, FULL_EFFICIENCY, NO_EFFICIENCY};
 
+/// The kind whose samples have this word for a kernel: the reserved words of the recorders.
+fn kind_called(name: &str) -> Option<CellKind> {
+    match name {
+        "exchange" => Some(CellKind::Exchange),
+        "sync" => Some(CellKind::Synchronization),
+        "idle" => Some(CellKind::Idle),
+        _ => None,
+    }
+}
+
 /// A cell with little in it still shows at this part of its colour.
 const FAINTEST: u16 = 90;
 
@@ -21,12 +31,14 @@ pub(crate) struct Ink {
     by_kind: bool,
 }
 
-/// Which kernel stays coloured.
+/// What stays coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
     Everything,
-    /// String id.
+    /// String id of a kernel that computes.
     Kernel(u32),
+    /// What is called like a kernel where samples of this kind have a name.
+    Kind(CellKind),
     /// A name that the profile does not have: everything is dimmed.
     Nothing,
 }
@@ -57,7 +69,9 @@ impl Ink {
             Some(name) => kernels
                 .iter()
                 .find(|(_, it)| it == name)
-                .map_or(Focus::Nothing, |(id, _)| Focus::Kernel(*id)),
+                .map(|(id, _)| Focus::Kernel(*id))
+                .or_else(|| kind_called(name).map(Focus::Kind))
+                .unwrap_or(Focus::Nothing),
         };
         Self {
             palette,
@@ -80,7 +94,7 @@ impl Ink {
     pub(crate) fn focus(&self) -> Option<u32> {
         match self.focus {
             Focus::Kernel(id) => Some(id),
-            Focus::Everything | Focus::Nothing => None,
+            Focus::Everything | Focus::Kind(_) | Focus::Nothing => None,
         }
     }
 
@@ -133,6 +147,8 @@ impl Ink {
         };
         let (ink, part) = match self.focus {
             Focus::Nothing => return paper,
+            Focus::Kind(kind) if kind == cell.kind => return self.kind(cell, colouring),
+            Focus::Kind(_) => return paper,
             Focus::Kernel(id) => {
                 let is_it = cell.kind == CellKind::Compute && cell.name == id + 1;
                 let part = match (has_shares, is_it && colouring == Colouring::Kernel) {
@@ -308,6 +324,21 @@ mod tests {
         assert_eq!(cell(&focused, compute, 6, 255), light.dimmed);
         assert_eq!(cell(&focused, exchange, 0, 255), light.dimmed);
         assert_eq!(cell(&ink(Some("none")), compute, 4, 255), light.dimmed);
+    }
+
+    #[test]
+    fn what_is_called_by_a_reserved_word_is_focused_as_a_kind() {
+        let light = Theme::Light.palette();
+        for (name, kind, colour) in [
+            ("exchange", CellKind::Exchange, light.exchange),
+            ("sync", CellKind::Synchronization, light.synchronization),
+            ("idle", CellKind::Idle, light.idle),
+        ] {
+            let focused = ink(Some(name));
+            assert_eq!(cell(&focused, kind, 0, 0), colour, "{name}");
+            assert_eq!(cell(&focused, CellKind::Compute, 4, 255), light.dimmed);
+            assert_eq!(focused.focus(), None, "no kernel's share is asked for");
+        }
     }
 
     #[test]

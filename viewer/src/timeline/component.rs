@@ -67,6 +67,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     let pointer = Pointer::new(app, derived, size, marks);
     forget_the_profile_before(app, pointer, drawn, inked);
     pointer.listen_to_keys();
+    pointer.follow_the_view();
     let state = move || {
         let asked = asked.get();
         match drawn.get().filter(|_| app.raster.with(Option::is_some)) {
@@ -92,7 +93,7 @@ pub(crate) fn Timeline() -> impl IntoView {
                 on:wheel=move |event| frames::measured(|| pointer.turned(&event))>
                 <canvas node_ref=base data-testid="timeline-base"></canvas>
                 <canvas node_ref=overlay class="overlay" data-testid="timeline-overlay"></canvas>
-                <Tooltip marks size/>
+                <Tooltip marks size host/>
             </div>
             <Legend/>
             <Selected/>

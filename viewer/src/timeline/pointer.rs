@@ -15,6 +15,7 @@ use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
 use crate::state::load::LoadState;
+use crate::state::view::ViewState;
 
 /// What scrolls by itself when it, or something in it, has the focus.
 const SCROLLING: &str = ".scroll, .chart, .help, pre";
@@ -211,6 +212,18 @@ impl Pointer {
         }
     }
 
+    /// The view moves under a pointer that rests: something else is below it.
+    pub(crate) fn follow_the_view(self) {
+        Effect::new(move |_| {
+            self.derived.plot.track();
+            let at = self.marks.with_untracked(|marks| marks.pointer);
+            if let Some(at) = at.filter(|_| self.drag.with_value(Option::is_none)) {
+                self.point(at);
+                self.ask(at);
+            }
+        });
+    }
+
     /// The pointer leaves the plot.
     pub(crate) fn left(self) {
         self.marks.set(Marks::default());
@@ -254,6 +267,10 @@ impl Pointer {
     }
 
     fn key(self, event: &KeyboardEvent) {
+        if is_field(event) && event.key() == "Escape" {
+            // The keys of the timeline work again.
+            return browser::unfocus();
+        }
         if event.ctrl_key() || event.meta_key() || event.alt_key() || is_field(event) {
             return;
         }
@@ -279,8 +296,8 @@ impl Pointer {
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Retrace(way)) => self.app.retrace(way),
             Some(KeyAction::Select(end)) => self.select(end, pointer),
-            Some(KeyAction::Find) => browser::focus("[data-testid=find]"),
-            Some(KeyAction::Escape) => self.app.change_view(|view| view.kernel = None),
+            Some(KeyAction::Find) => browser::focus("[data-find]"),
+            Some(KeyAction::Escape) => self.app.change_view(ViewState::let_go),
         }
         event.prevent_default();
     }

@@ -109,7 +109,9 @@ impl Viewport {
                 len + 1
             };
         }
-        let wanted = wanted.clamp(1, u64::from(self.tile_count));
+        // Of fewer tiles than are shown at least the pointer's would not stay where it is.
+        let least = u64::from(TILES_MIN.min(self.tile_count));
+        let wanted = wanted.clamp(least, u64::from(self.tile_count));
         let anchor = u64::from(self.tiles.start) + rounded(to_float(len) * fraction);
         let start = anchor.saturating_sub(rounded(to_float(wanted) * fraction));
         self.with_tiles(&(to_index(start)..to_index(start + wanted)))
@@ -250,6 +252,11 @@ mod tests {
         let view = whole().with_tiles(&(100..105));
         assert_eq!(view.zoom_tiles(0.0, 0.9).tiles, 100..104);
         assert_eq!(view.zoom_tiles(0.0, 1.05).tiles, 100..106);
+        let closest = whole().with_tiles(&(664..668));
+        for fraction in [0.0, 0.4, 0.99] {
+            let again = closest.zoom_tiles(fraction, 0.8);
+            assert_eq!(again, closest, "the pointer at {fraction} keeps its tile");
+        }
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! Which samples the table of the run counts.
+
+use analytics::profile::SampleKind;
+use serde::{Deserialize, Serialize};
+
+/// Which samples the table counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum KindFilter {
+    /// Kernels and local copies.
+    #[default]
+    Compute,
+    /// Exchange rows.
+    Exchange,
+    /// Waits at barriers.
+    Synchronization,
+    /// Tiles without a command.
+    Idle,
+    /// Everything.
+    All,
+    /// The kernel in focus; without one, whatever computes.
+    Focus,
+}
+
+impl KindFilter {
+    /// All filters, in the order of the menu.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Compute,
+        Self::Exchange,
+        Self::Synchronization,
+        Self::Idle,
+        Self::All,
+        Self::Focus,
+    ];
+
+    /// The name in links; all but `all` and `focus` are names of `profile-query --kind`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Focus => "focus",
+            _ => self.to_query().map_or("all", SampleKind::name),
+        }
+    }
+
+    /// What the menu says.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Focus => "kernel in focus",
+            _ => self.name(),
+        }
+    }
+
+    /// The kind of a query's filter.
+    pub(crate) const fn to_query(self) -> Option<SampleKind> {
+        match self {
+            Self::Compute | Self::Focus => Some(SampleKind::Compute),
+            Self::Exchange => Some(SampleKind::Exchange),
+            Self::Synchronization => Some(SampleKind::Synchronization),
+            Self::Idle => Some(SampleKind::Idle),
+            Self::All => None,
+        }
+    }
+
+    /// The filter with this name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
