@@ -5,6 +5,7 @@
 //! what adds up is waiting, in tile-cycles.
 
 pub(crate) mod boundary;
+mod late;
 mod waits;
 
 use crate::format::DecodeError;
@@ -26,7 +27,7 @@ pub struct BarrierReport {
     /// Profiled tiles, those without samples included.
     pub tile_count: u64,
     /// The kernel that is asked about: boundaries, and what tiles waited there, are those whose
-    /// last tile ran it most. `None` is all boundaries.
+    /// last tile ran it while the others waited. `None` is all boundaries.
     pub kernel: Option<String>,
     /// Ascending by last exit, then epoch and phase.
     pub barriers: Vec<Barrier>,
@@ -65,8 +66,8 @@ pub struct Barrier {
     pub scheduled: Option<u64>,
     /// Tile-cycles from each arrival to the last one.
     pub waiting: u64,
-    /// What the last tile computed since its boundary before; `None` where it computed nothing,
-    /// and so left that boundary late.
+    /// What the last tile computed while the others waited; `None` where it computed nothing since
+    /// its boundary before, and so left that boundary late.
     pub late_work: Option<LateWork>,
 }
 
@@ -111,7 +112,8 @@ impl Barrier {
     }
 }
 
-/// The kernel that took most of a late tile's time before a boundary.
+/// The kernel that a late tile ran while the others waited for it at a boundary: of several, the
+/// one with most of their waiting. Where nobody waited, the one that took most of its time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LateWork {
     /// Kernel symbol; may be empty.
@@ -186,8 +188,8 @@ impl BarrierReport {
     }
 }
 
-/// The boundaries of `report`. Two passes over the samples; memory grows with tiles and boundaries,
-/// not with samples.
+/// The boundaries of `report`. Three passes over the samples; memory grows with tiles, boundaries
+/// and what last tiles ran, not with all samples.
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.
@@ -195,7 +197,7 @@ pub fn barriers(report: &ProfileReport) -> Result<BarrierReport, DecodeError> {
     barriers_at(report, &Boundaries::find(report)?)
 }
 
-/// As [`barriers`], where the boundaries are known: one pass.
+/// As [`barriers`], where the boundaries are known: two passes.
 pub(crate) fn barriers_at(
     report: &ProfileReport,
     boundaries: &Boundaries,
@@ -204,7 +206,7 @@ pub(crate) fn barriers_at(
 }
 
 /// The boundaries of `report` at which tiles waited for `kernel`, by its exact name, and what each
-/// tile waited there. Synchronization elsewhere is left out. One pass more than [`barriers`].
+/// tile waited there. Synchronization elsewhere is left out. Two passes more than [`barriers`].
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.

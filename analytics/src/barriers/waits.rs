@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::boundary::{Arrivals, Boundaries, Boundary, is_member};
+use super::late::{Late, Ran};
 use super::{Barrier, BarrierReport, Culprit, LateWork, TIE_CYCLES, TileWaits};
 use crate::format::DecodeError;
 use crate::order;
-use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
+use crate::profile::{ProfileReport, Sample, SampleKind};
 
 /// What the second pass gathers.
 struct Split<'a> {
@@ -21,19 +22,7 @@ struct Split<'a> {
     waiting: Vec<u64>,
     /// By boundary: tiles that arrive with the last one, or a tie before it.
     late_tiles: Vec<u64>,
-    /// By boundary: what the last tile ran, as rows of the kernel and operation tables.
-    late: Vec<Option<Ran>>,
-    /// By tile: what it ran since its boundary before; only for tiles that are last somewhere.
-    ran: Vec<Option<Vec<Ran>>>,
     arrivals: Arrivals,
-}
-
-/// Cycles of one kernel for one operation.
-#[derive(Clone, Copy, Debug)]
-struct Ran {
-    kernel: u32,
-    operation: u32,
-    cycles: u64,
 }
 
 /// Splits the synchronization of every tile at the last arrivals of the boundaries that count.
@@ -43,7 +32,8 @@ pub(super) fn split(
     boundaries: &Boundaries,
     counts: &[bool],
 ) -> Result<BarrierReport, DecodeError> {
-    Ok(Split::new(report, boundaries, counts)?.finish())
+    let (split, late) = gathered(report, boundaries, counts)?;
+    Ok(split.finish(&late.most(report, boundaries)?))
 }
 
 /// The part of `from..to` before the last arrival.
@@ -51,54 +41,49 @@ pub(super) fn before(last_entry: u64, from: u64, to: u64) -> u64 {
     last_entry.clamp(from, to.max(from)) - from
 }
 
-/// By boundary: the kernel that its last tile ran most.
+/// By boundary: the kernel that its last tile ran while the others waited.
 pub(super) fn kernels<'r>(
     report: &'r ProfileReport,
     boundaries: &Boundaries,
 ) -> Result<Vec<Option<&'r str>>, DecodeError> {
     let counts = vec![true; boundaries.list.len()];
-    let late = Split::new(report, boundaries, &counts)?.late;
+    let (_, late) = gathered(report, boundaries, &counts)?;
+    let late = late.most(report, boundaries)?;
     let name = |ran: Ran| report.string(report.kernels()[ran.kernel as usize]);
     Ok(late.into_iter().map(|ran| ran.map(name)).collect())
 }
 
-impl<'a> Split<'a> {
-    /// Visits all samples.
-    fn new(
-        report: &'a ProfileReport,
-        boundaries: &'a Boundaries,
-        counts: &'a [bool],
-    ) -> Result<Self, DecodeError> {
-        let count = boundaries.list.len();
-        let tiles = report.tiles().iter().map(|entry| TileWaits {
-            tile: entry.tile,
-            ..TileWaits::default()
-        });
-        let mut split = Self {
-            report,
-            boundaries,
-            counts,
-            all_count: counts.iter().all(|&counts| counts),
-            tiles: tiles.collect(),
-            waiting: vec![0; count],
-            late_tiles: vec![0; count],
-            late: vec![None; count],
-            ran: vec![None; report.tiles().len()],
-            arrivals: Arrivals::new(report),
-        };
-        for boundary in &boundaries.list {
-            split.ran[boundary.last_tile as usize] = Some(Vec::new());
-        }
-        report.visit_samples(|sample| split.add(sample))?;
-        Ok(split)
-    }
+/// One pass over the samples.
+fn gathered<'a>(
+    report: &'a ProfileReport,
+    boundaries: &'a Boundaries,
+    counts: &'a [bool],
+) -> Result<(Split<'a>, Late), DecodeError> {
+    let count = boundaries.list.len();
+    let tiles = report.tiles().iter().map(|entry| TileWaits {
+        tile: entry.tile,
+        ..TileWaits::default()
+    });
+    let mut split = Split {
+        report,
+        boundaries,
+        counts,
+        all_count: counts.iter().all(|&counts| counts),
+        tiles: tiles.collect(),
+        waiting: vec![0; count],
+        late_tiles: vec![0; count],
+        arrivals: Arrivals::new(report),
+    };
+    let mut late = Late::new(report, boundaries);
+    report.visit_samples(|sample| split.add(&mut late, sample))?;
+    Ok((split, late))
 }
 
 impl Split<'_> {
-    fn add(&mut self, sample: &Sample) {
+    fn add(&mut self, late: &mut Late, sample: &Sample) {
         let step = &self.report.steps()[sample.step as usize];
         if !is_member(step, sample) {
-            self.add_work(step, sample);
+            late.add(step, sample);
             return;
         }
         let is_first = self.arrivals.is_first(sample.tile, step.phase_row);
@@ -115,7 +100,7 @@ impl Split<'_> {
             let waiting = boundary.last_entry - sample.start;
             self.waiting[at] += waiting;
             self.late_tiles[at] += u64::from(waiting <= TIE_CYCLES);
-            self.end_segment(at, sample.tile);
+            late.arrive(self.boundaries, at, sample.tile);
         }
         if !self.counts[at] {
             return;
@@ -131,39 +116,8 @@ impl Split<'_> {
         }
     }
 
-    fn add_work(&mut self, step: &StepRow, sample: &Sample) {
-        let Some(ran) = &mut self.ran[sample.tile as usize] else {
-            return;
-        };
-        if step.kind != SampleKind::Compute || sample.duration == 0 {
-            return;
-        }
-        let cycles = u64::from(sample.duration);
-        let same =
-            |it: &&mut Ran| (it.kernel, it.operation) == (step.kernel_row, step.operation_row);
-        match ran.iter_mut().find(same) {
-            Some(it) => it.cycles += cycles,
-            None => ran.push(Ran {
-                kernel: step.kernel_row,
-                operation: step.operation_row,
-                cycles,
-            }),
-        }
-    }
-
-    /// A tile arrives at a boundary: what it ran before is over.
-    fn end_segment(&mut self, at: usize, tile: u32) {
-        let Some(ran) = &mut self.ran[tile as usize] else {
-            return;
-        };
-        if self.boundaries.list[at].last_tile == tile {
-            // Of equally long ones, the one that ran first.
-            self.late[at] = ran.iter().copied().rev().max_by_key(|it| it.cycles);
-        }
-        ran.clear();
-    }
-
-    fn finish(mut self) -> BarrierReport {
+    /// With what the last tile of each boundary ran while the others waited.
+    fn finish(mut self, late: &[Option<Ran>]) -> BarrierReport {
         let counted = |at: &usize| self.counts[*at];
         let rows: Vec<usize> = (0..self.boundaries.list.len()).filter(counted).collect();
         for &at in &rows {
@@ -172,7 +126,7 @@ impl Split<'_> {
             tile.last_at += 1;
             tile.caused += waiting;
         }
-        let barrier = |at| self.barrier(at, &self.boundaries.list[at]);
+        let barrier = |at| self.barrier(at, &self.boundaries.list[at], late[at]);
         let mut barriers: Vec<Barrier> = rows.into_iter().map(barrier).collect();
         order::by_key(&mut barriers, |row| (row.last_exit, row.epoch, row.phase));
         BarrierReport {
@@ -186,10 +140,10 @@ impl Split<'_> {
         }
     }
 
-    fn barrier(&self, at: usize, row: &Boundary) -> Barrier {
+    fn barrier(&self, at: usize, row: &Boundary, late: Option<Ran>) -> Barrier {
         let report = self.report;
         let place = report.phases()[row.phase_row as usize];
-        let late_work = self.late[at].map(|ran| LateWork {
+        let late_work = late.map(|ran| LateWork {
             kernel: report
                 .string(report.kernels()[ran.kernel as usize])
                 .to_owned(),

@@ -42,6 +42,9 @@ pub struct Phase {
     pub straggler: Option<PhysicalTile>,
     /// The kernel that took most of the straggler's time, and its cycles.
     pub kernel: Option<(String, u64)>,
+    /// The kernel that the straggler ran while the others waited for it, and its cycles; `None`
+    /// where no boundary ends the phase or it computed nothing.
+    pub waited_for: Option<(String, u64)>,
     /// Cycles by which the straggler was later than any other tile; `None` at the end of the run.
     pub late_by: Option<u64>,
     /// What the straggler did.
@@ -72,7 +75,7 @@ impl Phase {
     }
 }
 
-/// The phases of `report`. Three passes over the samples; memory grows with tiles and phases.
+/// The phases of `report`. Four passes over the samples; memory grows with tiles and phases.
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.
@@ -111,6 +114,9 @@ fn phase(stretch: &Stretch, barrier: Option<&Barrier>, zero: u64) -> Phase {
         exit: barrier.map_or(stretch.end, |it| place(it.last_exit)),
         straggler: stretch.straggler,
         kernel: stretch.kernel.clone(),
+        waited_for: barrier
+            .and_then(|it| it.late_work.as_ref())
+            .map(|it| (it.kernel.clone(), it.cycles)),
         late_by: barrier.map(|it| it.late_by),
         parts: stretch.parts,
         tiles: stretch.tiles,

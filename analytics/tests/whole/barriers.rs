@@ -143,6 +143,39 @@ fn waiting_is_split_from_the_cost_of_the_barrier_and_has_a_culprit() {
 }
 
 #[test]
+fn the_others_wait_for_what_the_last_tile_runs_meanwhile() {
+    // All run the same gemm; two fill memory afterwards, one of them after a pause.
+    let steps = vec![
+        step(SampleKind::Compute, "gemm", 0, 0),
+        step(SampleKind::Compute, "fill", 1, 0),
+        step(SampleKind::Compute, "copy", 1, 0),
+        exchange(2, 0, 0),
+    ];
+    let mut samples = Vec::new();
+    for tile in 0..6 {
+        samples.push((tile, 0, 0, 1_000));
+        let arrival = match tile {
+            2 => 1_040,
+            5 => 1_060,
+            _ => 1_000,
+        };
+        match tile {
+            2 => samples.push((tile, 1, 1_000, arrival)),
+            5 => samples.extend([(tile, 1, 1_005, 1_035), (tile, 2, 1_035, arrival)]),
+            _ => {}
+        }
+        samples.push((tile, 3, arrival, 1_100));
+    }
+    let found = barriers(&support::profile(steps, &samples).report()).expect("decodes");
+    let row = &found.barriers[0];
+    assert_eq!((row.last_tile.get(), row.waiting), (5, 4 * 60 + 20));
+    let late = row.late_work.as_ref().expect("it computed");
+    // Four wait for 30 cycles of the fill; four for 25 of the copy, and tile 2 for 20.
+    assert_eq!((late.kernel.as_str(), late.cycles), ("fill", 30));
+    assert_eq!(found.culprits[0].kernel.as_deref(), Some("fill"));
+}
+
+#[test]
 fn text_fits_eighty_columns_and_json_says_how_much_it_shows() {
     let report = barriers(&two_tiles().report()).expect("decodes");
     let text = barriers_text(&report, BarrierSort::LastExit, 20);
@@ -255,6 +288,62 @@ fn naive(profile: &ModelProfile) -> Visits {
     visits
 }
 
+/// Kernel and operation, tile-cycles of waiting meanwhile, own cycles.
+type Named = ((String, String), u64, u64);
+
+/// Whether a step is no idle one in disguise.
+fn computes(step: &StepDescriptor) -> bool {
+    let first = step.metadata.iter().find(|it| it.0 == "active");
+    step.kind == SampleKind::Compute && first.is_none_or(|it| it.1 != "false")
+}
+
+/// Kernel and operation that `tile` ran before it arrived at `place` while most of the others'
+/// waiting went by; of equal ones the one with most cycles, then the one that ran first.
+fn naive_late(
+    profile: &ModelProfile,
+    visits: &Visits,
+    place: (u32, u32),
+    tile: u32,
+    arrivals: &[u64],
+) -> Option<(String, String)> {
+    let starts = profile.tiles.iter().filter_map(|it| it.samples.first());
+    let origin = starts.map(|it| it.start).min().unwrap_or(0);
+    let tile = profile.tiles.iter().find(|it| it.physical == tile)?;
+    let mut ran: Vec<Named> = Vec::new();
+    let mut ran_before = Vec::new();
+    let mut at = None;
+    for sample in &tile.samples {
+        let step = &profile.steps[sample.step];
+        let (from, to) = (
+            sample.start - origin,
+            sample.start - origin + u64::from(sample.duration),
+        );
+        let is_member = step.kind == SampleKind::Synchronization
+            || (step.kind == SampleKind::Exchange && sample.duration > 0);
+        if is_member {
+            let here = (step.epoch, step.phase);
+            let is_first = at.replace(here) != Some(here);
+            if is_first && visits.contains_key(&here) {
+                let before = std::mem::take(&mut ran);
+                if here == place {
+                    // Of several visits, the last one.
+                    ran_before = before;
+                }
+            }
+        } else if computes(step) && sample.duration > 0 {
+            let name = (step.kernel.clone(), step.operation.clone());
+            let waits = arrivals.iter().map(|it| to.saturating_sub(from.max(*it)));
+            let waits: u64 = waits.sum();
+            match ran.iter_mut().find(|it| it.0 == name) {
+                Some(it) => (it.1, it.2) = (it.1 + waits, it.2 + to - from),
+                None => ran.push((name, waits, to - from)),
+            }
+        }
+    }
+    let most = ran_before.into_iter().rev().max_by_key(|it| (it.1, it.2));
+    most.map(|it| it.0)
+}
+
 fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
     let found: BarrierReport = barriers(&profile.report()).expect("decodes");
     let expected = naive(profile);
@@ -280,6 +369,13 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
         prop_assert_eq!(row.late_tiles, tied as u64);
         let late = visits.iter().find(|it| it.0 == last).expect("the last");
         prop_assert_eq!(row.last_tile.get(), late.2);
+        let place = (row.epoch, row.phase);
+        let expected = naive_late(profile, &expected, place, late.2, &arrivals);
+        let found = row.late_work.as_ref();
+        prop_assert_eq!(
+            found.map(|it| (it.kernel.clone(), it.operation.clone())),
+            expected
+        );
     }
     for tile in &found.tiles {
         let parts = tile.waiting + tile.barrier + tile.elsewhere;

@@ -10,7 +10,7 @@ use super::args::ClockArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Instants are on the shared clock. A tile arrives when its synchronization starts; it waits until the
-last tile has arrived. The kernel is what the last tile ran most since its boundary before.
+last tile has arrived. The kernel is what the last tile ran while the others waited for it.
 
 Examples:
   ipu-stack profile-barriers gemm.ipuprofile

@@ -120,11 +120,12 @@ const fn parts(it: &Parts) -> [u64; PARTS] {
 
 fn bar(phase: &Phase, boundary: Option<(u32, u32)>) -> PhaseBar {
     let kernel = phase.kernel.as_ref().map(|it| it.0.clone());
+    let waited_for = phase.waited_for.as_ref().or(phase.kernel.as_ref());
+    let waited_for = waited_for.map(|it| it.0.as_str());
     let waits = match phase.straggler {
         Some(tile) => format!(
             "waits for tile {tile}, {}",
-            kernel
-                .as_deref()
+            waited_for
                 .filter(|it| !it.is_empty())
                 .unwrap_or("no kernel")
         ),
@@ -199,7 +200,7 @@ fn listed(phases: &[Phase]) -> List {
         (
             "kernel",
             "because of",
-            "The kernel that took most of that tile's time",
+            "What that tile ran while others waited; else what took most of its time",
         ),
         ("kernelCycles", "for", "Cycles that it took"),
         (
@@ -230,7 +231,7 @@ fn listed(phases: &[Phase]) -> List {
         ),
     ]);
     for phase in phases {
-        let kernel = phase.kernel.as_ref();
+        let kernel = phase.waited_for.as_ref().or(phase.kernel.as_ref());
         let straggler = phase.straggler.map(|it| u64::from(it.get()));
         list.push(
             Press::Jump(phase.start, phase.end),
@@ -297,7 +298,7 @@ fn culprits(found: &PhaseReport) -> List {
         (
             "kernel",
             "Who made the others wait",
-            "Kernel that the last tile ran; press to focus it",
+            "Kernel that the last tile ran meanwhile; press to focus it",
         ),
         ("waiting", "Waiting", "Tile-cycles that the others waited"),
         ("barriers", "Barriers", "Boundaries at which it did"),

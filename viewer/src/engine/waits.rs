@@ -73,7 +73,7 @@ fn slowest(row: &Barrier, sample: &SampleDetail) -> String {
     format!("tile {}, by {late} cycles", row.last_tile)
 }
 
-/// What the slowest tile ran most since the boundary before.
+/// What the slowest tile ran while the others waited for it.
 fn kernel(row: &Barrier) -> String {
     let Some(work) = &row.late_work else {
         return "no kernel: it left the boundary before late".to_owned();
