@@ -162,10 +162,20 @@ pub(crate) struct KernelHues {
 impl KernelHues {
     /// Hues for these kernels, in whatever order they come.
     pub(crate) fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
-        let names = names.into_iter();
-        let mut slots = order::map(names.map(|name| (name.to_owned(), (0, 0))));
+        Self::default().and(names)
+    }
+
+    /// The same hues, and hues for those of other kernels that have none, in whatever order they
+    /// come.
+    pub(crate) fn and<'a>(self, names: impl IntoIterator<Item = &'a str>) -> Self {
+        let Self { mut slots } = self;
         let mut uses = [0; HUES];
-        for (name, slot) in &mut slots {
+        for &(hue, _) in slots.values() {
+            uses[hue] += 1;
+        }
+        let news = names.into_iter().filter(|name| !slots.contains_key(*name));
+        let mut news = order::map(news.map(|name| (name.to_owned(), (0, 0))));
+        for (name, slot) in &mut news {
             let least = uses.iter().copied().min().unwrap_or(0);
             let start = fnv1a(name) % HUES;
             let free = (start..start + HUES).map(|hue| hue % HUES);
@@ -176,6 +186,7 @@ impl KernelHues {
             *slot = (hue, uses[hue]);
             uses[hue] += 1;
         }
+        slots.append(&mut news);
         Self { slots }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Recent {
     pub(crate) key: String,
     /// Name of the file, or the address.
     pub(crate) name: String,
+    /// What the page called it when it was open.
+    pub(crate) label: String,
     /// Length of the file; 0 for an address.
     pub(crate) bytes: u64,
     /// Milliseconds since 1970.
@@ -88,10 +90,10 @@ pub(crate) async fn file(key: &str) -> Option<File> {
 }
 
 /// Remembers a file, or an address where there is none.
-pub(crate) async fn remember(name: String, file: Option<File>) {
+pub(crate) async fn remember(name: String, label: String, file: Option<File>) {
     if is_on() {
         // Refused: nothing is remembered.
-        let _ = write(&name, file.as_ref()).await;
+        let _ = write(&name, &label, file.as_ref()).await;
     }
 }
 
@@ -104,12 +106,13 @@ pub(crate) async fn forget_all() {
     }
 }
 
-async fn write(name: &str, file: Option<&File>) -> Result<(), JsValue> {
+async fn write(name: &str, label: &str, file: Option<&File>) -> Result<(), JsValue> {
     let bytes = file.map_or(0.0, |file| file.size());
     let entry = Object::new();
     let set = |field: &str, value: &JsValue| Reflect::set(&entry, &field.into(), value);
     set("key", &format!("{name} {bytes}").into())?;
     set("name", &name.into())?;
+    set("label", &label.into())?;
     set("bytes", &bytes.into())?;
     set("opened", &Date::now().into())?;
     set("address", &file.is_none().into())?;
@@ -129,9 +132,15 @@ fn read(entry: &JsValue) -> Option<Recent> {
     let get = |field: &str| Reflect::get(entry, &field.into()).ok();
     let is_address = get("address")?.is_truthy();
     let is_kept = get("file").is_some_and(|it| it.is_object());
+    let name = get("name")?.as_string()?;
+    // What was remembered before there were labels has none.
+    let label = get("label").and_then(|it| it.as_string());
     Some(Recent {
         key: get("key")?.as_string()?,
-        name: get("name")?.as_string()?,
+        label: label
+            .filter(|it| !it.is_empty())
+            .unwrap_or_else(|| name.clone()),
+        name,
         bytes: rounded(get("bytes")?.as_f64()?),
         opened: rounded(get("opened")?.as_f64()?),
         way: match (is_address, is_kept) {

@@ -53,6 +53,7 @@ fn Entry(
     let Recent {
         key,
         name,
+        label,
         bytes,
         opened,
         way,
@@ -84,10 +85,11 @@ fn Entry(
         Way::Name => "Too large to keep: open it from its folder",
         Way::Kept | Way::Address => "Open again",
     };
+    let hint = format!("{hint}: {name}");
     view! {
         <li>
             <button type="button" class="link" data-testid="recent-file" title=hint
-                disabled=way == Way::Name on:click=open>{name}</button>
+                disabled=way == Way::Name on:click=open>{label}</button>
             " "<span class="note">{about}</span>
         </li>
     }

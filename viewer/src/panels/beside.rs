@@ -14,6 +14,7 @@ use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::panels::Aligned;
 use crate::state::view::Rows;
+use crate::theme::KernelHues;
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
 use crate::timeline::component::{next_id, span_text};
@@ -146,9 +147,10 @@ fn picture_of_other(app: App) -> Memo<Option<Picture>> {
         let names = [&other.kernels[..], &other.operations[..]];
         let (focus, colour) = app.view.with(|view| (view.kernel.clone(), view.colour));
         let theme = app.theme.get();
-        let ink = derived
-            .hues
-            .with(|hues| Ink::new(names, hues, theme, focus.as_deref()));
+        // What only the other one has gets a colour of its own, too.
+        let own = other.kernels.iter().map(|(_, name)| name.as_str());
+        let hues = derived.hues.with(|hues| KernelHues::clone(hues)).and(own);
+        let ink = Ink::new(names, &hues, theme, focus.as_deref());
         let bitmap = ink.with_colouring(colour).cells(&raster, next_id());
         Some(Picture {
             asked: raster.asked,

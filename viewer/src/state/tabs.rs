@@ -186,7 +186,12 @@ impl App {
 
     /// Keeps a file that is open for the list of recent ones. A local one is read whole first.
     fn remember(self, id: TabId, is_partial: bool) {
-        let (name, file) = match self.tabs.shown.get_untracked() == id {
+        let is_shown = self.tabs.shown.get_untracked() == id;
+        let label = match is_shown {
+            true => self.load.with_untracked(|load| load.label().to_owned()),
+            false => String::new(),
+        };
+        let (name, file) = match is_shown {
             true => self.opened_file(),
             false => {
                 let of_parked = |it: &BTreeMap<TabId, Parked>| {
@@ -197,7 +202,7 @@ impl App {
         };
         let file: Option<File> = file.and_then(|it| it.dyn_into().ok());
         if !is_partial || file.is_none() {
-            spawn_local(recent::remember(name, file));
+            spawn_local(recent::remember(name, label, file));
         }
     }
 

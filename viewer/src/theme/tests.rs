@@ -342,3 +342,21 @@ fn borders_of_controls_and_the_ring_of_the_focus_are_the_colours_that_were_measu
         assert!(rule.contains("outline: 2px solid var(--accent)"), "{rule}");
     }
 }
+
+#[test]
+fn kernels_of_another_profile_get_hues_beside_those_that_are_there() {
+    let own = KernelHues::new(["gemm", "add", "copy"]);
+    let both = own.clone().and(["fill", "gemm"]);
+    for theme in [Theme::Light, Theme::Dark] {
+        for name in ["gemm", "add", "copy"] {
+            assert_eq!(both.colour(name, theme), own.colour(name, theme), "{name}");
+        }
+        let fill = both.colour("fill", theme);
+        assert_ne!(fill, theme.palette().compute, "it has one of its own");
+        assert!(
+            ["gemm", "add", "copy"]
+                .iter()
+                .all(|it| own.colour(it, theme) != fill)
+        );
+    }
+}
