@@ -55,14 +55,23 @@ async fn zooming_goes_back_to_the_whole_run_and_no_further() {
     let stack = Stack::start().await;
     let mut viewer = opened(&stack).await;
     let whole = viewer.span().await;
+    let can_go_back = |can: bool| {
+        format!(
+            "document.querySelector('[data-testid=zoom-back]').disabled === {}",
+            !can
+        )
+    };
+    viewer.wait(&can_go_back(false)).await;
     viewer.press("zoom-in").await;
     let closer = viewer.span().await;
     assert_ne!(closer, whole);
+    viewer.wait(&can_go_back(true)).await;
     let back = |span: &str| {
         format!("document.querySelector('[data-testid=timeline]').dataset.span === '{span}'")
     };
     viewer.press("zoom-back").await;
     viewer.wait(&back(&whole)).await;
+    viewer.wait(&can_go_back(false)).await;
     viewer.key("KeyZ", "Z").await;
     viewer.settled().await;
     assert_eq!(

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
-use crate::state::trail::Way;
+use crate::state::trail::{Trail, Way};
 use crate::state::view::{Colouring, Rows};
 use crate::timeline::input::Move;
 use crate::timeline::pointer::go;
@@ -25,6 +25,12 @@ pub(crate) fn ViewControls() -> impl IntoView {
             .viewport
             .with(|it| it.as_ref().is_none_or(|it| it.is_whole()))
     };
+    // The trail is left when the view moves, and is another one in another tab.
+    let has_back = move || {
+        app.view.track();
+        app.turn.track();
+        app.trail.with_value(Trail::has_back)
+    };
     view! {
         <div class="controls">
             <h2>"Timeline"</h2>
@@ -37,6 +43,7 @@ pub(crate) fn ViewControls() -> impl IntoView {
                 <button type="button" title="Whole run, all tiles (0)" data-testid="zoom-reset"
                     disabled=is_whole on:click=press(Move::Reset)>"Reset view"</button>
                 <button type="button" title="What was in view before (Z)" data-testid="zoom-back"
+                    disabled=move || !has_back()
                     on:click=move |_| app.retrace(Way::Back)>"Back"</button>
             </div>
             <ClockChoice/>

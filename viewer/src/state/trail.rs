@@ -59,6 +59,11 @@ impl Trail {
         self.moved = None;
     }
 
+    /// Whether there is a step to go back to.
+    pub(crate) const fn has_back(&self) -> bool {
+        !self.back.is_empty()
+    }
+
     /// The step before the one that `here` belongs to.
     pub(crate) fn back(&mut self, here: Stay) -> Option<Stay> {
         let before = self.back.pop()?;
@@ -100,7 +105,9 @@ mod tests {
             "quick moves are one"
         );
         assert_eq!(trail.back(Stay::default()), None);
+        assert!(!trail.has_back());
         assert_eq!(trail.forward(Stay::default()), Some(stay(2)));
+        assert!(trail.has_back());
         assert_eq!(trail.forward(stay(2)), Some(stay(3)));
         assert_eq!(trail.forward(stay(3)), None);
     }
