@@ -663,6 +663,23 @@ fn a_cut_file_is_salvaged_up_to_its_last_whole_record() {
 }
 
 #[test]
+fn a_file_that_ends_in_its_header_says_how_long_that_is() {
+    let bytes = synthetic();
+    let header = 8 + 8 * u64::from(u32::from_le_bytes(bytes[4..8].try_into().unwrap()));
+    for cut in [32, 100, header as usize - 1] {
+        let error = open_slice(&bytes[..cut]).unwrap_err();
+        let DecodeError::Cut { needed, found, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!((needed, found), (header, cut as u64));
+    }
+    let mut broken = bytes[..header as usize].to_vec();
+    broken[48..80].fill(0xff);
+    let error = open_slice(&broken).unwrap_err();
+    assert!(matches!(error, DecodeError::Corrupt { .. }), "{error}");
+}
+
+#[test]
 fn damage_is_named_with_its_record_and_byte() {
     let bytes = synthetic();
     let whole = open_slice(&bytes).unwrap();

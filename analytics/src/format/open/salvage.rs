@@ -19,6 +19,8 @@ use crate::profile::{ChunkScratch, Condition, ProfileReport};
 pub(crate) fn salvage(file: &Bytes) -> Result<ProfileReport, DecodeError> {
     let mut found = Found::default();
     let mut at = 0usize;
+    // What the record that ended the reading asked for, or what is wrong with it.
+    let (mut needed, mut broken) = (record::PEEK, None);
     while let Some(peek) = record::peek(&file[at..]) {
         let Some(end) = usize::try_from(peek.length)
             .ok()
@@ -26,6 +28,7 @@ pub(crate) fn salvage(file: &Bytes) -> Result<ProfileReport, DecodeError> {
         else {
             break;
         };
+        needed = end as u64;
         let Some(bytes) = file.get(at..end) else {
             break;
         };
@@ -36,21 +39,19 @@ pub(crate) fn salvage(file: &Bytes) -> Result<ProfileReport, DecodeError> {
                 supported: record::MAJOR,
             });
         }
-        if Record::read(&bytes, at as u64)
-            .and_then(|record| found.add(&record, &bytes))
-            .is_err()
-        {
+        let read = Record::read(&bytes, at as u64);
+        if let Err(error) = read.and_then(|record| found.add(&record, &bytes)) {
+            broken = Some(error);
             break;
         }
         at = end;
     }
-    let needed = at as u64 + record::PEEK;
     if found.tables.header.is_none() {
-        return Err(DecodeError::Cut {
+        return Err(broken.unwrap_or(DecodeError::Cut {
             what: "the header",
             needed,
             found: file.len() as u64,
-        });
+        }));
     }
     found.finish(at as u64)
 }
