@@ -3,7 +3,7 @@
 //! Before a boundary every tile may run the same long kernel, and one of them a short one more. The
 //! others wait for the short one: it has most of their waiting, not most of the last tile's time.
 
-use super::boundary::{Arrivals, Boundaries, is_member};
+use super::boundary::{Boundaries, is_member};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, Sample, SampleKind, StepRow};
 
@@ -40,6 +40,8 @@ struct Before {
 pub(super) struct Late {
     /// By tile: since its boundary before; only for tiles that are last somewhere.
     open: Vec<Option<Before>>,
+    /// By tile: the latest arrival at which it is last; what it runs afterwards nobody waits for.
+    until: Vec<u64>,
     /// By boundary: of its last tile.
     of_boundary: Vec<Before>,
 }
@@ -47,11 +49,15 @@ pub(super) struct Late {
 impl Late {
     pub(super) fn new(report: &ProfileReport, boundaries: &Boundaries) -> Self {
         let mut open = vec![None; report.tiles().len()];
+        let mut until = vec![0; report.tiles().len()];
         for boundary in &boundaries.list {
-            open[boundary.last_tile as usize] = Some(Before::default());
+            let tile = boundary.last_tile as usize;
+            open[tile] = Some(Before::default());
+            until[tile] = boundary.last_entry.max(until[tile]);
         }
         Self {
             open,
+            until,
             of_boundary: vec![Before::default(); boundaries.list.len()],
         }
     }
@@ -61,7 +67,8 @@ impl Late {
         let Some(before) = &mut self.open[sample.tile as usize] else {
             return;
         };
-        if step.kind != SampleKind::Compute || sample.duration == 0 {
+        let is_late = sample.start >= self.until[sample.tile as usize];
+        if step.kind != SampleKind::Compute || sample.duration == 0 || is_late {
             return;
         }
         let row = (step.kernel_row, step.operation_row);
@@ -79,11 +86,11 @@ impl Late {
             before.ran.len() - 1
         });
         before.ran[ran].cycles += u64::from(sample.duration);
-        before.stretches.push(Stretch {
-            ran,
-            from: sample.start,
-            to: sample.end(),
-        });
+        let (from, to) = (sample.start, sample.end());
+        match before.stretches.last_mut() {
+            Some(last) if last.ran == ran && last.to == from => last.to = to,
+            _ => before.stretches.push(Stretch { ran, from, to }),
+        }
     }
 
     /// A tile arrives at a boundary: what it ran before is over.
@@ -91,29 +98,31 @@ impl Late {
         let Some(open) = &mut self.open[tile as usize] else {
             return;
         };
-        let mut before = std::mem::take(open);
         let boundary = &boundaries.list[at];
         if boundary.last_tile == tile {
-            before.stretches.retain(|it| it.to > boundary.first_entry);
-            self.of_boundary[at] = before;
+            open.stretches.retain(|it| it.to > boundary.first_entry);
+            self.of_boundary[at] = std::mem::take(open);
+        } else {
+            open.ran.clear();
+            open.stretches.clear();
         }
     }
 
-    /// By boundary: what its last tile ran while the others waited most; where nobody waited, what
-    /// it ran most; `None` where it computed nothing. One pass over the samples.
+    /// By boundary: what its last tile ran while the others waited most; where nobody waited while
+    /// it computed, what it ran most; `None` where it computed nothing. One pass over the samples.
     pub(super) fn most(
         mut self,
         report: &ProfileReport,
         boundaries: &Boundaries,
     ) -> Result<Vec<Option<Ran>>, DecodeError> {
-        let mut arrivals = Arrivals::new(report);
         report.visit_samples(|sample| {
             let step = &report.steps()[sample.step as usize];
-            if !is_member(step, sample) || !arrivals.is_first(sample.tile, step.phase_row) {
+            if !is_member(step, sample) {
                 return;
             }
             if let Some(at) = boundaries.at(step.phase_row) {
-                self.of_boundary[at].wait_from(sample.start);
+                let last_entry = boundaries.list[at].last_entry;
+                self.of_boundary[at].wait(sample.start, sample.end().min(last_entry));
             }
         })?;
         Ok(self.of_boundary.iter().map(Before::most).collect())
@@ -121,10 +130,13 @@ impl Late {
 }
 
 impl Before {
-    /// A tile waits from `arrival` on.
-    fn wait_from(&mut self, arrival: u64) {
+    /// A tile waits.
+    fn wait(&mut self, from: u64, to: u64) {
+        if from >= to {
+            return;
+        }
         for it in &self.stretches {
-            self.ran[it.ran].waiting += it.to.saturating_sub(it.from.max(arrival));
+            self.ran[it.ran].waiting += it.to.min(to).saturating_sub(it.from.max(from));
         }
     }
 

@@ -113,7 +113,8 @@ impl Barrier {
 }
 
 /// The kernel that a late tile ran while the others waited for it at a boundary: of several, the
-/// one with most of their waiting. Where nobody waited, the one that took most of its time.
+/// one with most of their waiting. Where nobody waited while it computed, the one that took most of
+/// its time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LateWork {
     /// Kernel symbol; may be empty.

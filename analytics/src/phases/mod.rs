@@ -75,7 +75,8 @@ impl Phase {
     }
 }
 
-/// The phases of `report`. Four passes over the samples; memory grows with tiles and phases.
+/// The phases of `report`. Four passes over the samples; memory grows with tiles, phases
+/// and what last tiles ran.
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.

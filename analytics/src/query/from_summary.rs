@@ -7,7 +7,7 @@ use crate::clock::ClockKind;
 use crate::profile::{KernelSummary, ProfileReport};
 
 /// Answers `query` from the file's summary, or `None` where the summary cannot: it holds kernels of
-/// one kind on the cropped clock.
+/// one kind, all of them or one, on the cropped clock.
 ///
 /// What the summary lacks stays zero and must not be shown: phase counts, phase cycles and offsets
 /// of all figures; percentiles and the timeline of the totals.
@@ -15,8 +15,10 @@ use crate::profile::{KernelSummary, ProfileReport};
 pub fn query_summary(report: &ProfileReport, query: &Query) -> Option<QueryResult> {
     let summary = report.summary()?;
     let kind = query.filter.kind?;
+    let kernel = query.filter.kernel.as_deref();
     let plain = Filter {
         kind: Some(kind),
+        kernel: query.filter.kernel.clone(),
         ..Filter::default()
     };
     let answerable = query.clock == ClockKind::Cropped
@@ -27,7 +29,10 @@ pub fn query_summary(report: &ProfileReport, query: &Query) -> Option<QueryResul
         return None;
     }
     let tiles = report.tiles().len() as u64;
-    let rows = summary.rows.iter().filter(|row| row.kind == kind);
+    let is_asked = |row: &&KernelSummary| {
+        row.kind == kind && kernel.is_none_or(|it| report.string(row.kernel) == it)
+    };
+    let rows = summary.rows.iter().filter(is_asked);
     let groups: Vec<Group> = rows
         .map(|row| {
             let key = GroupKey::Kernel(report.string(row.kernel).to_owned());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::support::bsp::{Program, programs};
 use crate::support::strategy::profiles;
-use crate::support::{self, ModelProfile, step};
+use crate::support::{self, ModelProfile, ModelSample, step};
 use analytics::barriers::{Barrier, BarrierReport, BarrierSort, barriers, barriers_for};
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{ProfileHeader, ProfileReport, SampleKind, StepDescriptor};
@@ -144,7 +144,7 @@ fn waiting_is_split_from_the_cost_of_the_barrier_and_has_a_culprit() {
 
 #[test]
 fn the_others_wait_for_what_the_last_tile_runs_meanwhile() {
-    // All run the same gemm; two fill memory afterwards, one of them after a pause.
+    // All run the same gemm, which ends at 1,030 on most of them; two go on.
     let steps = vec![
         step(SampleKind::Compute, "gemm", 0, 0),
         step(SampleKind::Compute, "fill", 1, 0),
@@ -153,26 +153,29 @@ fn the_others_wait_for_what_the_last_tile_runs_meanwhile() {
     ];
     let mut samples = Vec::new();
     for tile in 0..6 {
-        samples.push((tile, 0, 0, 1_000));
         let arrival = match tile {
             2 => 1_040,
             5 => 1_060,
-            _ => 1_000,
+            _ => 1_030,
         };
         match tile {
-            2 => samples.push((tile, 1, 1_000, arrival)),
-            5 => samples.extend([(tile, 1, 1_005, 1_035), (tile, 2, 1_035, arrival)]),
-            _ => {}
+            2 => samples.extend([(tile, 0, 0, 1_000), (tile, 1, 1_000, arrival)]),
+            5 => samples.extend([
+                (tile, 0, 0, 1_000),
+                (tile, 1, 1_005, 1_035),
+                (tile, 2, 1_035, arrival),
+            ]),
+            _ => samples.push((tile, 0, 0, arrival)),
         }
         samples.push((tile, 3, arrival, 1_100));
     }
     let found = barriers(&support::profile(steps, &samples).report()).expect("decodes");
     let row = &found.barriers[0];
-    assert_eq!((row.last_tile.get(), row.waiting), (5, 4 * 60 + 20));
+    assert_eq!((row.last_tile.get(), row.waiting), (5, 4 * 30 + 20));
     let late = row.late_work.as_ref().expect("it computed");
-    // Four wait for 30 cycles of the fill; four for 25 of the copy, and tile 2 for 20.
-    assert_eq!((late.kernel.as_str(), late.cycles), ("fill", 30));
-    assert_eq!(found.culprits[0].kernel.as_deref(), Some("fill"));
+    // Four wait for 5 cycles of its longer fill; four for all 25 of its copy, and tile 2 for 20.
+    assert_eq!((late.kernel.as_str(), late.cycles), ("copy", 25));
+    assert_eq!(found.culprits[0].kernel.as_deref(), Some("copy"));
 }
 
 #[test]
@@ -288,6 +291,12 @@ fn naive(profile: &ModelProfile) -> Visits {
     visits
 }
 
+/// Whether a sample is a stay at its place.
+fn is_member(step: &StepDescriptor, sample: &ModelSample) -> bool {
+    let exchanges = step.kind == SampleKind::Exchange && sample.duration > 0;
+    step.kind == SampleKind::Synchronization || exchanges
+}
+
 /// Kernel and operation, tile-cycles of waiting meanwhile, own cycles.
 type Named = ((String, String), u64, u64);
 
@@ -304,10 +313,19 @@ fn naive_late(
     visits: &Visits,
     place: (u32, u32),
     tile: u32,
-    arrivals: &[u64],
+    [last_entry, until]: [u64; 2],
 ) -> Option<(String, String)> {
     let starts = profile.tiles.iter().filter_map(|it| it.samples.first());
     let origin = starts.map(|it| it.start).min().unwrap_or(0);
+    // When tiles wait there: from each stay's start to the last arrival.
+    let mut waits: Vec<(u64, u64)> = Vec::new();
+    for sample in profile.tiles.iter().flat_map(|it| &it.samples) {
+        let step = &profile.steps[sample.step];
+        if is_member(step, sample) && (step.epoch, step.phase) == place {
+            let from = sample.start - origin;
+            waits.push((from, (from + u64::from(sample.duration)).min(last_entry)));
+        }
+    }
     let tile = profile.tiles.iter().find(|it| it.physical == tile)?;
     let mut ran: Vec<Named> = Vec::new();
     let mut ran_before = Vec::new();
@@ -318,9 +336,7 @@ fn naive_late(
             sample.start - origin,
             sample.start - origin + u64::from(sample.duration),
         );
-        let is_member = step.kind == SampleKind::Synchronization
-            || (step.kind == SampleKind::Exchange && sample.duration > 0);
-        if is_member {
+        if is_member(step, sample) {
             let here = (step.epoch, step.phase);
             let is_first = at.replace(here) != Some(here);
             if is_first && visits.contains_key(&here) {
@@ -330,10 +346,10 @@ fn naive_late(
                     ran_before = before;
                 }
             }
-        } else if computes(step) && sample.duration > 0 {
+        } else if computes(step) && sample.duration > 0 && from < until {
             let name = (step.kernel.clone(), step.operation.clone());
-            let waits = arrivals.iter().map(|it| to.saturating_sub(from.max(*it)));
-            let waits: u64 = waits.sum();
+            let during = |it: &(u64, u64)| to.min(it.1).saturating_sub(from.max(it.0));
+            let waits: u64 = waits.iter().map(during).sum();
             match ran.iter_mut().find(|it| it.0 == name) {
                 Some(it) => (it.1, it.2) = (it.1 + waits, it.2 + to - from),
                 None => ran.push((name, waits, to - from)),
@@ -370,7 +386,13 @@ fn check(profile: &ModelProfile) -> Result<(), TestCaseError> {
         let late = visits.iter().find(|it| it.0 == last).expect("the last");
         prop_assert_eq!(row.last_tile.get(), late.2);
         let place = (row.epoch, row.phase);
-        let expected = naive_late(profile, &expected, place, late.2, &arrivals);
+        // What a tile runs after it was last somewhere for the last time, nobody waits for.
+        let same = found
+            .barriers
+            .iter()
+            .filter(|it| it.last_tile == row.last_tile);
+        let until = same.map(|it| it.last_entry).max().unwrap_or(0);
+        let expected = naive_late(profile, &expected, place, late.2, [last, until]);
         let found = row.late_work.as_ref();
         prop_assert_eq!(
             found.map(|it| (it.kernel.clone(), it.operation.clone())),

@@ -4,7 +4,7 @@
 use analytics::clock::ClockKind;
 use analytics::format::{ByteRange, OpenMode, OpenStep, Opener, open_slice};
 use analytics::profile::{ProfileReport, SampleKind};
-use analytics::query::{Filter, GroupBy, Query, query, query_summary};
+use analytics::query::{Filter, GroupBy, GroupKey, Query, query, query_summary};
 use analytics::synth::{SynthOptions, generate_bytes};
 use analytics::timeline::{
     CellChoice, CellKind, Viewport, chosen_raster, kind_shares, overview_raster, overview_shares,
@@ -93,10 +93,22 @@ fn a_part_is_exact_as_soon_as_its_pages_are_here() {
 fn sums_of_the_file_are_those_of_its_samples() {
     let bytes = bytes();
     let (report, whole) = (partly_read(&bytes), open_slice(&bytes).unwrap());
-    for kind in [SampleKind::Compute, SampleKind::Exchange, SampleKind::Idle] {
+    let rows = query(&whole, &Query::default()).unwrap();
+    let row = rows.groups.iter().find_map(|it| match &it.key {
+        GroupKey::Kernel(kernel) if !kernel.is_empty() => Some(kernel.clone()),
+        _ => None,
+    });
+    let one = row.expect("something has a name");
+    for (kind, kernel) in [
+        (SampleKind::Compute, None),
+        (SampleKind::Exchange, None),
+        (SampleKind::Idle, None),
+        (SampleKind::Compute, Some(one)),
+    ] {
         let asked = Query {
             filter: Filter {
                 kind: Some(kind),
+                kernel,
                 ..Filter::default()
             },
             limit: 0,
@@ -151,15 +163,15 @@ fn what_a_summary_cannot_answer_is_not_answered() {
         samples: 1,
         ..asked.clone()
     };
-    let of_kernel = Query {
+    let of_operation = Query {
         filter: Filter {
-            kernel: Some("a".to_owned()),
+            operation_contains: Some("a".to_owned()),
             ..compute
         },
         ..asked.clone()
     };
     assert!(query_summary(&report, &asked).is_some());
-    for asked in [Query::default(), by_tile, shared, longest, of_kernel] {
+    for asked in [Query::default(), by_tile, shared, longest, of_operation] {
         assert!(query_summary(&report, &asked).is_none(), "{asked:?}");
     }
 }

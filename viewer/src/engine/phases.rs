@@ -183,55 +183,63 @@ fn facts(found: &PhaseReport) -> Vec<Fact> {
     ]
 }
 
+/// Columns of the table of phases: name, heading, meaning.
+const COLUMNS: [(&str, &str, &str); 13] = [
+    (
+        "phase",
+        "Up to",
+        "The exchange boundary that ends the stretch; press to bring it into view",
+    ),
+    ("start", "Start", "First cycle: the last arrival before"),
+    (
+        "cycles",
+        "Cycles",
+        "From the last arrival before to its own",
+    ),
+    ("straggler", "Waits for tile", "The tile that arrives last"),
+    (
+        "waitedFor",
+        "because of",
+        "What that tile ran while the others waited",
+    ),
+    (
+        "kernel",
+        "It ran most",
+        "What took most of that tile's time",
+    ),
+    ("kernelCycles", "for", "Cycles that this took"),
+    (
+        "lateBy",
+        "Late by",
+        "Cycles by which it is later than any other tile; up to 24 is a tie",
+    ),
+    (
+        "arrivalSpread",
+        "Arrival spread",
+        "Last arrival minus first arrival",
+    ),
+    (
+        "waiting",
+        "Waiting",
+        "Tile-cycles that the other tiles waited: the sum of their slack",
+    ),
+    ("maximumSlack", "Longest slack", "Longest wait of one tile"),
+    (
+        "savedIfBalanced",
+        "Saved if balanced",
+        "Mean slack: what the phase would be shorter by if its work were spread evenly",
+    ),
+    (
+        "overhead",
+        "Over schedule",
+        "Cycles that the exchange takes beyond its static schedule",
+    ),
+];
+
 fn listed(phases: &[Phase]) -> List {
-    let mut list = List::new(&[
-        (
-            "phase",
-            "Up to",
-            "The exchange boundary that ends the stretch; press to bring it into view",
-        ),
-        ("start", "Start", "First cycle: the last arrival before"),
-        (
-            "cycles",
-            "Cycles",
-            "From the last arrival before to its own",
-        ),
-        ("straggler", "Waits for tile", "The tile that arrives last"),
-        (
-            "kernel",
-            "because of",
-            "What that tile ran while others waited; else what took most of its time",
-        ),
-        ("kernelCycles", "for", "Cycles that it took"),
-        (
-            "lateBy",
-            "Late by",
-            "Cycles by which it is later than any other tile; up to 24 is a tie",
-        ),
-        (
-            "arrivalSpread",
-            "Arrival spread",
-            "Last arrival minus first arrival",
-        ),
-        (
-            "waiting",
-            "Waiting",
-            "Tile-cycles that the other tiles waited: the sum of their slack",
-        ),
-        ("maximumSlack", "Longest slack", "Longest wait of one tile"),
-        (
-            "savedIfBalanced",
-            "Saved if balanced",
-            "Mean slack: what the phase would be shorter by if its work were spread evenly",
-        ),
-        (
-            "overhead",
-            "Over schedule",
-            "Cycles that the exchange takes beyond its static schedule",
-        ),
-    ]);
+    let mut list = List::new(&COLUMNS);
     for phase in phases {
-        let kernel = phase.waited_for.as_ref().or(phase.kernel.as_ref());
+        let (waited_for, kernel) = (phase.waited_for.as_ref(), phase.kernel.as_ref());
         let straggler = phase.straggler.map(|it| u64::from(it.get()));
         list.push(
             Press::Jump(phase.start, phase.end),
@@ -240,6 +248,7 @@ fn listed(phases: &[Phase]) -> List {
                 Cell::count(phase.start),
                 Cell::count(phase.cycles()),
                 Cell::count_or_unknown(straggler),
+                waited_for.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
                 kernel.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
                 Cell::count_or_unknown(kernel.map(|it| it.1)),
                 Cell::count_or_unknown(phase.late_by),

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use analytics::aggregate::Measures;
+use analytics::profile::SampleKind;
 use analytics::query::{Filter, Group, GroupKey, Query, QueryResult, SortKey};
 use analytics::{report, text};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use serde_json::value::RawValue;
 use super::list::Press;
 use super::protocol::TableAsked;
 use crate::browser::quoted;
+use crate::state::kind_choice::kind_called;
 use crate::state::view::{Grouping, Sort};
 
 /// A column: its JSON name, its heading, and what it means.
@@ -233,7 +235,7 @@ pub(crate) struct Cell {
 /// The query behind a table: `profile-query --group-by BY --kind KIND --clock CLOCK --limit 0`.
 pub(crate) fn to_query(asked: &TableAsked) -> Query {
     let filter = Filter {
-        kind: asked.kind.to_query(),
+        kind: kind(asked),
         kernel: asked.kernel.clone(),
         ..Filter::default()
     };
@@ -246,6 +248,13 @@ pub(crate) fn to_query(asked: &TableAsked) -> Query {
     }
 }
 
+/// The kind of the samples that count; that of the kernel that they are of, where that is no kernel
+/// but a word for a kind.
+fn kind(asked: &TableAsked) -> Option<SampleKind> {
+    let of_kernel = asked.kernel.as_deref().and_then(kind_called);
+    of_kernel.or_else(|| asked.kind.to_query())
+}
+
 /// The same query in the order of `sort`, in the words of `profile-query`: both the command and the
 /// JSON ask it. An order by no column of the table is left out.
 pub(crate) fn words(asked: &TableAsked, sort: &Sort) -> Vec<(String, String)> {
@@ -254,7 +263,7 @@ pub(crate) fn words(asked: &TableAsked, sort: &Sort) -> Vec<(String, String)> {
     let words = [
         ("group-by", Some(asked.by.name())),
         ("metadata-key", key),
-        ("kind", asked.kind.to_query().map(|it| it.name())),
+        ("kind", kind(asked).map(|it| it.name())),
         ("kernel", asked.kernel.as_deref()),
         ("clock", Some(asked.clock.name())),
         ("sort-by", column.map(|it| it.key.name())),
@@ -451,6 +460,17 @@ mod tests {
                 assert_eq!(Query::from_words(pairs), Ok(expected), "{}", column.id);
             }
         }
+        let of_exchanges = TableAsked {
+            kind: KindFilter::Focus,
+            kernel: Some("exchange".to_owned()),
+            ..TableAsked::default()
+        };
+        let filter = to_query(&of_exchanges).filter;
+        assert_eq!(
+            filter.kind,
+            Some(SampleKind::Exchange),
+            "it computes nothing"
+        );
         let words = words(&TableAsked::default(), &Sort::parse("moonPhase"));
         assert!(words.iter().all(|(word, _)| word != "sort-by"));
     }

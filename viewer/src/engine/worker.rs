@@ -242,7 +242,10 @@ impl Worker {
         let name = source.name().to_owned();
         let (input, length) = input_of(source, file).await?;
         if length == 0 {
-            return Err(Failure::new(Cause::UnknownType, "the file is empty"));
+            return Err(Failure::new(
+                Cause::UnknownType,
+                "the file is empty: record or copy it again",
+            ));
         }
         let Unwrapped {
             input,

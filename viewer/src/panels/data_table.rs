@@ -249,6 +249,10 @@ pub(super) fn is_focused(app: App, press: &Press) -> bool {
 }
 
 /// The name of a row; a button where pressing the row does something.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "components own what they show"
+)]
 #[component]
 pub(super) fn RowHeading(
     /// The name.
@@ -262,7 +266,8 @@ pub(super) fn RowHeading(
 ) -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     if !can_press {
-        return view! { <span class="row-label">{label}</span> }.into_any();
+        return view! { <span class="row-label"><span>{breakable(&label)}</span></span> }
+            .into_any();
     }
     let (is_kernel, title) = press.with_value(|press| match press {
         Press::Nothing => (false, None),
@@ -287,10 +292,17 @@ pub(super) fn RowHeading(
     view! {
         <button type="button" class="row-button" title=title aria-pressed=is_pressed
             on:click=move |_| pressed.run(())>
-            {is_kernel.then(|| view! { <i style:background-color=colour></i> })}{label}
+            {is_kernel.then(|| view! { <i style:background-color=colour></i> })}
+            <span>{breakable(&label)}</span>
         </button>
     }
     .into_any()
+}
+
+/// A long name that may go on in the next line after an underscore, not just anywhere.
+fn breakable(name: &str) -> impl IntoView + use<> {
+    let pieces = name.split_inclusive('_').map(str::to_owned);
+    pieces.map(|piece| view! { {piece}<wbr/> }).collect_view()
 }
 
 /// The cells after the first one.

@@ -1,4 +1,5 @@
-//! The table: every figure of the query, every row always there, sorted by any column.
+//! The table: every figure of the query, sorted by any column. Every row is always there, but for
+//! what Find leaves out, or where the kernel in focus alone was asked for.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::browser::{self, Text};
 use crate::engine::list::{Press, number};
 use crate::engine::protocol::Request;
 use crate::engine::table::{self, COLUMNS, Column, Row};
-use crate::state::actions::{App, use_app};
+use crate::state::actions::use_app;
 use crate::state::derived::use_derived;
 use crate::state::view::{Grouping, KindFilter};
 
@@ -64,7 +65,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
             <div class="scroll" tabindex="0" role="region" aria-label="Figures">
                 <table aria-rowcount=count>
                     <thead><tr>
-                        {move || columns(app).map(heading).collect_view()}
+                        {move || columns(derived.all_figures.get()).map(heading).collect_view()}
                     </tr></thead>
                     <tbody><Rows/></tbody>
                     <tfoot><Total/></tfoot>
@@ -75,8 +76,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
 }
 
 /// The columns that are shown.
-fn columns(app: App) -> impl Iterator<Item = &'static Column> {
-    let all = app.view.with(|view| view.panels.all_figures);
+fn columns(all: bool) -> impl Iterator<Item = &'static Column> {
     COLUMNS.iter().filter(move |it| all || it.is_usual)
 }
 
@@ -260,7 +260,7 @@ fn Heading(
     }
 }
 
-/// All rows in order. A focus changes an attribute of a row, never which rows there are.
+/// All rows in order. A focus changes an attribute of a row; which rows there are is the answer's.
 #[component]
 fn Rows() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
@@ -290,13 +290,13 @@ fn Rows() -> impl IntoView {
 /// All samples that count together, whatever rows Find keeps.
 #[component]
 fn Total() -> impl IntoView {
-    let app = use_app();
+    let (app, derived) = (use_app(), use_derived());
     let total = move || app.table.with(|it| it.as_ref()?.total.clone());
     let row = move |row: Row| {
         view! {
             <tr data-testid="kernel-total">
                 <th scope="row">{row.name}</th>
-                {cells_view(app, &row.cells)}
+                {cells_view(derived.all_figures.get(), &row.cells)}
             </tr>
         }
     };
@@ -308,7 +308,7 @@ fn TableRow(
     /// The group of the row.
     row: Arc<Row>,
 ) -> impl IntoView {
-    let app = use_app();
+    let (app, derived) = (use_app(), use_derived());
     let press = StoredValue::new(row.press.clone());
     let is_focused = Memo::new(move |_| press.with_value(|press| is_focused(app, press)));
     let pressed = move || {
@@ -323,7 +323,7 @@ fn TableRow(
     let label = name.clone();
     let name_raw = row.cells.first().map(|it| it.raw.clone());
     let figures = StoredValue::new(row.cells.clone());
-    let cells = move || figures.with_value(|cells| cells_view(app, cells));
+    let cells = move || figures.with_value(|cells| cells_view(derived.all_figures.get(), cells));
     view! {
         <tr data-testid="kernel-row" data-name=name class:focused=is_focused class:still=!can_press
             on:click=move |event| {
@@ -339,8 +339,7 @@ fn TableRow(
 }
 
 /// The cells of the columns that are shown.
-fn cells_view(app: App, cells: &[table::Cell]) -> impl IntoView + use<> {
-    let all = app.view.with(|view| view.panels.all_figures);
+fn cells_view(all: bool, cells: &[table::Cell]) -> impl IntoView + use<> {
     let shown = COLUMNS.iter().zip(cells).skip(1);
     let shown = shown.filter(|(column, _)| all || column.is_usual);
     shown

@@ -24,18 +24,18 @@ pub(crate) fn Legend() -> impl IntoView {
     let plain = move || match colour.get() {
         Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
         Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
-        Colouring::Operation => names(app, derived),
+        Colouring::Operation => names(app, derived, true),
         Colouring::Kernel => Vec::new(),
     };
     let kernels = move || match colour.get() {
-        Colouring::Kernel => names(app, derived),
+        Colouring::Kernel => names(app, derived, false),
         _ => Vec::new(),
     };
     view! {
         <ul class="legend" aria-label="Colours" data-testid="legend">
             {move || kernels().into_iter().map(|it| focusing(app, it)).collect_view()}
             {move || plain().into_iter().map(swatch).collect_view()}
-            {move || kinds(app).into_iter().map(swatch).collect_view()}
+            {move || kinds(app, colour.get()).into_iter().map(swatch).collect_view()}
             <li class="hint">
                 "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag zooms into a range · "
                 "Ctrl + drag selects"
@@ -110,9 +110,8 @@ pub(crate) fn levels(app: App, unknown: &str) -> Vec<Entry> {
 }
 
 /// The first kernels or operations of the profile.
-fn names(app: App, derived: Derived) -> Vec<Entry> {
+fn names(app: App, derived: Derived, by_operation: bool) -> Vec<Entry> {
     let theme = app.theme.get();
-    let by_operation = app.view.with(|view| view.colour == Colouring::Operation);
     let named = app.load.with(|load| {
         let summary = load.summary();
         summary.map_or_else(Vec::new, |it| match by_operation {
@@ -134,9 +133,9 @@ fn names(app: App, derived: Derived) -> Vec<Entry> {
     entries
 }
 
-fn kinds(app: App) -> Vec<Entry> {
+fn kinds(app: App, colouring: Colouring) -> Vec<Entry> {
     let palette = app.theme.get().palette();
-    let others = match app.view.with(|view| view.colour) {
+    let others = match colouring {
         Colouring::Efficiency | Colouring::Occupancy => {
             vec![("exchange or synchronization", palette.dimmed)]
         }

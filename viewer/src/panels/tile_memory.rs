@@ -105,8 +105,8 @@ fn Picture(
     follow_size(host, size);
     let scene = move || scene(app, derived, axis, size.get(), pointed.get());
     keep_painted(canvas, size, scene, || {});
-    let moved = move |event: web_sys::PointerEvent| {
-        let (size, at) = (size.get_untracked(), place(&event));
+    let point = move |at: (f64, f64)| {
+        let size = size.get_untracked();
         let block = app.panels.memory.with_untracked(|it| {
             let lifetimes = axis.lifetimes.get_untracked()?;
             memory::block_at(size, &it.as_ref()?.blocks, &lifetimes, at)
@@ -117,11 +117,12 @@ fn Picture(
             app.point(viewport.and_then(|it| cycle_across(size, &it, at.0)));
         }
     };
-    // Its wheel and its keys are those of the timeline, which has the same cycles across.
+    // Its wheel zooms and pans the cycles of the timeline, which are across here too.
     let wheel = Pointer::new(app, derived, size, RwSignal::new(Marks::default()));
     let turned = move |event: web_sys::WheelEvent| {
-        if axis.in_cycles.get_untracked() {
+        if axis.in_cycles.get_untracked() && !event.alt_key() {
             wheel.turned(&event);
+            point(place(&event));
         }
     };
     let left = move |_| {
@@ -138,7 +139,7 @@ fn Picture(
     view! {
         <div class="picture memory" node_ref=host role="img" data-testid="tile-map" data-panel
             data-state=move || axis.state() data-across=move || axis.name() aria-label=label
-            on:pointermove=moved on:pointerleave=left on:wheel=turned>
+            on:pointermove=move |event| point(place(&event)) on:pointerleave=left on:wheel=turned>
             <canvas node_ref=canvas data-testid="memory-canvas"></canvas>
         </div>
         <output class="range said" data-testid="memory-said">

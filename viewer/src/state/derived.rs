@@ -35,6 +35,8 @@ pub(crate) struct Derived {
     pub(crate) ink: Memo<Arc<Ink>>,
     /// Which table is shown.
     pub(crate) table_asked: Memo<Option<TableAsked>>,
+    /// Whether the table of the run shows every figure.
+    pub(crate) all_figures: Memo<bool>,
     /// Positions of the rows as they are shown.
     pub(crate) order: Memo<Vec<usize>>,
 }
@@ -104,6 +106,7 @@ impl Derived {
             hues,
             ink,
             table_asked,
+            all_figures: Memo::new(move |_| app.view.with(|view| view.panels.all_figures)),
             order,
         }
     }

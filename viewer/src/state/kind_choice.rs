@@ -21,6 +21,16 @@ pub(crate) enum KindFilter {
     Focus,
 }
 
+/// The kind whose samples have this word for a kernel: the reserved words of the recorders.
+pub(crate) fn kind_called(kernel: &str) -> Option<SampleKind> {
+    match kernel {
+        "exchange" => Some(SampleKind::Exchange),
+        "sync" => Some(SampleKind::Synchronization),
+        "idle" => Some(SampleKind::Idle),
+        _ => None,
+    }
+}
+
 impl KindFilter {
     /// All filters, in the order of the menu.
     pub(crate) const ALL: [Self; 6] = [

@@ -97,19 +97,26 @@ impl Parked {
     }
 }
 
-/// What comes from an address is called by it.
-pub(crate) fn named(mut summary: Summary, place: &Place) -> Summary {
-    if *place != Place::Landing {
-        let workload = summary.provenance.iter().find(|it| it.0 == "workload");
-        summary.name = match (place, workload) {
-            // An identifier tells nobody what it is.
-            (Place::Artifact(_) | Place::Publication(_), Some((_, workload))) => {
-                format!("{workload} · {}", place.label())
-            }
-            _ => place.label(),
-        };
+/// What a profile of a place is called: one from an address by that, and by what was run where the
+/// address is an identifier, which tells nobody what it is.
+fn label(summary: &Summary, place: &Place) -> String {
+    let said = summary.provenance.iter().find(|it| it.0 == "workload");
+    let workload = said.map(|it| it.1.as_str()).filter(|it| !it.is_empty());
+    match (place, workload) {
+        (Place::Landing, _) => summary.name.clone(),
+        (Place::Artifact(_) | Place::Publication(_), Some(workload)) => {
+            format!("{workload} · {}", place.label())
+        }
+        _ => place.label(),
     }
-    summary
+}
+
+/// The summary under the name that the page gives it.
+pub(crate) fn named(summary: Summary, place: &Place) -> Summary {
+    Summary {
+        name: label(&summary, place),
+        ..summary
+    }
 }
 
 /// All tabs.
@@ -171,7 +178,7 @@ impl App {
         if let Answer::Opened(summary) = &answer
             && !browser::is_embedded()
         {
-            self.remember(id, summary.is_partial);
+            self.remember(id, summary);
         }
         if self.tabs.shown.get_untracked() == id {
             return self.take(answer);
@@ -185,23 +192,22 @@ impl App {
     }
 
     /// Keeps a file that is open for the list of recent ones. A local one is read whole first.
-    fn remember(self, id: TabId, is_partial: bool) {
-        let is_shown = self.tabs.shown.get_untracked() == id;
-        let label = match is_shown {
-            true => self.load.with_untracked(|load| load.label().to_owned()),
-            false => String::new(),
-        };
-        let (name, file) = match is_shown {
-            true => self.opened_file(),
+    fn remember(self, id: TabId, summary: &Summary) {
+        let ((name, file), label) = match self.tabs.shown.get_untracked() == id {
+            true => {
+                let label = self.place.with_value(|place| label(summary, place));
+                (self.opened_file(), label)
+            }
             false => {
                 let of_parked = |it: &BTreeMap<TabId, Parked>| {
-                    it.get(&id).map(|it| it.client.opened()).unwrap_or_default()
+                    let it = it.get(&id)?;
+                    Some((it.client.opened(), label(summary, &it.place)))
                 };
-                self.tabs.parked.with_value(of_parked)
+                self.tabs.parked.with_value(of_parked).unwrap_or_default()
             }
         };
         let file: Option<File> = file.and_then(|it| it.dyn_into().ok());
-        if !is_partial || file.is_none() {
+        if !summary.is_partial || file.is_none() {
             spawn_local(recent::remember(name, label, file));
         }
     }

@@ -399,8 +399,13 @@ impl ViewState {
             let span = shifted(it.span)?;
             Some(Selection { span, ..it })
         });
+        let cycle = self.panels.cycle.and_then(|from| {
+            let to = from.saturating_add(1);
+            shifted(Span { from, to }).map(|it| it.from)
+        });
         self.set_clock(clock);
         (self.span, self.selection) = (span, selection);
+        self.panels.cycle = cycle;
     }
 
     /// Brings these tiles into view, where rows are groups as rows of their own.

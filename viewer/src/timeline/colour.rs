@@ -2,19 +2,10 @@
 
 use super::scene::{Bitmap, Colour};
 use crate::engine::raster::{RasterAnswer, StripAnswer};
+use crate::state::kind_choice::kind_called;
 use crate::state::view::Colouring;
 use crate::theme::{KernelHues, Palette, Theme, scale};
 use analytics::timeline::{CellKind, FULL_EFFICIENCY, NO_EFFICIENCY};
-
-/// The kind whose samples have this word for a kernel: the reserved words of the recorders.
-fn kind_called(name: &str) -> Option<CellKind> {
-    match name {
-        "exchange" => Some(CellKind::Exchange),
-        "sync" => Some(CellKind::Synchronization),
-        "idle" => Some(CellKind::Idle),
-        _ => None,
-    }
-}
 
 /// A cell with little in it still shows at this part of its colour.
 const FAINTEST: u16 = 90;
@@ -70,7 +61,7 @@ impl Ink {
                 .iter()
                 .find(|(_, it)| it == name)
                 .map(|(id, _)| Focus::Kernel(*id))
-                .or_else(|| kind_called(name).map(Focus::Kind))
+                .or_else(|| kind_called(name).map(|it| Focus::Kind(CellKind::of(it))))
                 .unwrap_or(Focus::Nothing),
         };
         Self {

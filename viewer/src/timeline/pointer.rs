@@ -1,5 +1,6 @@
 //! Events of the plot → moves of the view, marks on the overlay, questions about a sample.
 
+use gloo_timers::callback::Timeout;
 use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -8,7 +9,7 @@ use web_sys::{Element, KeyboardEvent, PointerEvent, WheelEvent};
 use super::input::{self, At, Drag, End, Grip, Key, KeyAction, Move, Released, Touch, Wheel};
 use super::layout::{self, Marks, Size};
 use super::viewport::Viewport;
-use super::{canvas, frames};
+use super::{canvas, frames, pace};
 use crate::browser;
 use crate::engine::cell::CellAsked;
 use crate::engine::protocol::{HitAsked, Request};
@@ -212,16 +213,29 @@ impl Pointer {
         }
     }
 
-    /// The view moves under a pointer that rests: something else is below it.
+    /// The view moves under a pointer that rests: another cycle is below it at once, and another
+    /// sample when the view rests too. Until then nothing dear is asked for.
     pub(crate) fn follow_the_view(self) {
+        let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
         Effect::new(move |_| {
             self.derived.plot.track();
-            let at = self.marks.with_untracked(|marks| marks.pointer);
-            if let Some(at) = at.filter(|_| self.drag.with_value(Option::is_none)) {
-                self.point(at);
-                self.ask(at);
-            }
+            // Dropping a timeout cancels it.
+            pending.set_value(None);
+            let Some(at) = self.resting() else { return };
+            self.point(at);
+            pending.set_value(Some(Timeout::new(pace::REST, move || {
+                if let Some(at) = self.resting() {
+                    self.ask(at);
+                }
+            })));
         });
+    }
+
+    /// Where the pointer is, unless it drags.
+    fn resting(self) -> Option<(f64, f64)> {
+        let drags = self.drag.try_with_value(Option::is_some).unwrap_or(true);
+        let at = self.marks.try_get_untracked()?.pointer;
+        at.filter(|_| !drags)
     }
 
     /// The pointer leaves the plot.
@@ -267,7 +281,7 @@ impl Pointer {
     }
 
     fn key(self, event: &KeyboardEvent) {
-        if is_field(event) && event.key() == "Escape" {
+        if is_text(event) && event.key() == "Escape" && !event.is_composing() {
             // The keys of the timeline work again.
             return browser::unfocus();
         }
@@ -361,6 +375,12 @@ pub(crate) fn cycle_across(size: Size, viewport: &Viewport, x: f64) -> Option<u6
 /// The element whose listener runs.
 pub(crate) fn current_element(event: &web_sys::Event) -> Option<Element> {
     event.current_target()?.dyn_into().ok()
+}
+
+/// Whether a field that takes text has the focus.
+fn is_text(event: &KeyboardEvent) -> bool {
+    let name = target(event).map(|it| it.tag_name());
+    name.is_some_and(|it| matches!(it.as_str(), "INPUT" | "TEXTAREA"))
 }
 
 fn is_field(event: &KeyboardEvent) -> bool {

@@ -114,8 +114,11 @@ pub(super) fn kinds_in_words(strip: &StripAnswer, span: Span) -> Option<String> 
     (!shown.is_empty()).then(|| shown.join(", "))
 }
 
-/// The kernel of a table by kernel that took most, with its part.
+/// The kernel of a table by kernel that took most, with its part; of one kernel there is no most.
 fn largest(table: &TableAnswer) -> Option<String> {
+    if table.asked.kernel.is_some() {
+        return None;
+    }
     let at = COLUMNS.iter().position(|it| it.id == "workCycles")?;
     let cycles = |row: &Row| number(&row.cells.get(at)?.raw);
     let mut most: Option<(&str, f64)> = None;
