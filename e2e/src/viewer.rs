@@ -300,10 +300,14 @@ impl Viewer {
         .await
     }
 
-    /// A hash of the timeline's pixels, to see whether it was painted anew.
+    /// A hash of the timeline's pixels, with its ruler, to see whether it was painted anew.
     pub async fn pixels(&self) -> String {
         self.eval(
-            "(async () => { const it = document.querySelector('[data-testid=timeline-base]'); \
+            "(async () => { const frame = () => new Promise(requestAnimationFrame); \
+             const ruler = document.querySelector('[data-testid=timeline]').dataset; \
+             for (let left = 600; ruler.ruler !== 'ready' && left > 0; left--) await frame(); \
+             await frame(); await frame(); \
+             const it = document.querySelector('[data-testid=timeline-base]'); \
              const copy = new OffscreenCanvas(it.width, it.height); \
              const ink = copy.getContext('2d', { willReadFrequently: true }); \
              ink.drawImage(it, 0, 0); \

@@ -49,7 +49,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     follow_size(host, size);
     let asked = Memo::new(move |_| asked(app, derived, size.get()));
     ask_rows(app);
-    ask_phases(app, derived, size);
+    let ruler = ask_phases(app, derived, size);
     let whole = cells_of_run(app, derived);
     ask_at_pace(app, asked, whole);
     let inked = StoredValue::new(VecDeque::new());
@@ -80,7 +80,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     view! {
         <section class="timeline" data-testid="timeline" data-state=state
             data-span=move || span_text(derived.plot) data-rows=move || rows_name(derived)
-            data-phases=move || phase_count(app)>
+            data-phases=move || phase_count(app) data-ruler=ruler>
             <ViewControls/>
             <Strip/>
             <div class="plot" node_ref=host tabindex="0" role="img"
@@ -194,8 +194,13 @@ fn picture(derived: Derived, cells: Cells, inked: Inked) -> Pictures {
     })
 }
 
-/// Asks for the phases of the first tile in view.
-fn ask_phases(app: App, derived: Derived, size: RwSignal<Size>) {
+/// Asks for the phases of the first tile in view; says for `data-ruler` whether the ruler shows
+/// them.
+fn ask_phases(
+    app: App,
+    derived: Derived,
+    size: RwSignal<Size>,
+) -> impl Fn() -> &'static str + Copy + Send + Sync {
     let asked = Memo::new(move |_| {
         let viewport = derived.viewport.get()?;
         Some(PlacesAsked {
@@ -211,6 +216,13 @@ fn ask_phases(app: App, derived: Derived, size: RwSignal<Size>) {
             app.ask(Request::Ruler(asked));
         }
     });
+    move || {
+        let answered = app.ruler.with(|it| it.as_ref().map(|it| it.asked));
+        match answered.is_some() && answered == asked.get() {
+            true => "ready",
+            false => "pending",
+        }
+    }
 }
 
 /// Asks for the groups that rows stand for.
