@@ -203,19 +203,17 @@ pub(crate) fn barriers_at(
     report: &ProfileReport,
     boundaries: &Boundaries,
 ) -> Result<BarrierReport, DecodeError> {
-    waits::split(report, boundaries, &vec![true; boundaries.list.len()])
+    waits::split(report, boundaries)
 }
 
 /// The boundaries of `report` at which tiles waited for `kernel`, by its exact name, and what each
-/// tile waited there. Synchronization elsewhere is left out. Two passes more than [`barriers`].
+/// tile waited there. Synchronization elsewhere is left out. One pass more than [`barriers`].
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.
 pub fn barriers_for(report: &ProfileReport, kernel: &str) -> Result<BarrierReport, DecodeError> {
     let boundaries = Boundaries::find(report)?;
-    let waited = waits::kernels(report, &boundaries)?;
-    let counts: Vec<bool> = waited.into_iter().map(|it| it == Some(kernel)).collect();
-    let mut found = waits::split(report, &boundaries, &counts)?;
+    let mut found = waits::split_for(report, &boundaries, kernel)?;
     found.kernel = Some(kernel.to_owned());
     found.warnings.extend(missing_kernel(report, kernel));
     Ok(found)

@@ -25,32 +25,36 @@ struct Split<'a> {
     arrivals: Arrivals,
 }
 
-/// Splits the synchronization of every tile at the last arrivals of the boundaries that count.
-/// Synchronization elsewhere counts where all of them do.
+/// Splits the synchronization of every tile at the last arrivals of the boundaries.
 pub(super) fn split(
     report: &ProfileReport,
     boundaries: &Boundaries,
-    counts: &[bool],
 ) -> Result<BarrierReport, DecodeError> {
-    let (split, late) = gathered(report, boundaries, counts)?;
+    let counts = vec![true; boundaries.list.len()];
+    let (split, late) = gathered(report, boundaries, &counts)?;
     Ok(split.finish(&late.most(report, boundaries)?))
+}
+
+/// The same at those boundaries alone whose last tile ran `kernel` while the others waited.
+/// Synchronization elsewhere does not count.
+pub(super) fn split_for(
+    report: &ProfileReport,
+    boundaries: &Boundaries,
+    kernel: &str,
+) -> Result<BarrierReport, DecodeError> {
+    let all = vec![true; boundaries.list.len()];
+    let (_, late) = gathered(report, boundaries, &all)?;
+    let late = late.most(report, boundaries)?;
+    let name = |ran: &Ran| report.string(report.kernels()[ran.kernel as usize]);
+    let is_it = |ran: &Option<Ran>| ran.as_ref().is_some_and(|it| name(it) == kernel);
+    let counts: Vec<bool> = late.iter().map(is_it).collect();
+    let (split, _) = gathered(report, boundaries, &counts)?;
+    Ok(split.finish(&late))
 }
 
 /// The part of `from..to` before the last arrival.
 pub(super) fn before(last_entry: u64, from: u64, to: u64) -> u64 {
     last_entry.clamp(from, to.max(from)) - from
-}
-
-/// By boundary: the kernel that its last tile ran while the others waited.
-pub(super) fn kernels<'r>(
-    report: &'r ProfileReport,
-    boundaries: &Boundaries,
-) -> Result<Vec<Option<&'r str>>, DecodeError> {
-    let counts = vec![true; boundaries.list.len()];
-    let (_, late) = gathered(report, boundaries, &counts)?;
-    let late = late.most(report, boundaries)?;
-    let name = |ran: Ran| report.string(report.kernels()[ran.kernel as usize]);
-    Ok(late.into_iter().map(|ran| ran.map(name)).collect())
 }
 
 /// One pass over the samples.

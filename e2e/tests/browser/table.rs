@@ -46,16 +46,20 @@ enum Reading {
     Wasted,
 }
 
-/// The groups that the command line prints for a profile and a question.
-pub(crate) fn groups_of(profile: &str, question: &[&str]) -> Vec<Value> {
+/// What the command line answers to a question about a profile.
+pub(crate) fn answer_of(profile: &str, question: &[&str]) -> Value {
     let words = [
         &["profile-query", profile][..],
         question,
         &["--limit", "0", "--json"],
     ]
     .concat();
-    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it prints JSON");
-    let groups = answer["groups"]
+    serde_json::from_str(&expect_output(&words)).expect("it prints JSON")
+}
+
+/// The groups of that answer, of which there are some.
+pub(crate) fn groups_of(profile: &str, question: &[&str]) -> Vec<Value> {
+    let groups = answer_of(profile, question)["groups"]
         .as_array()
         .expect("a list of groups")
         .clone();

@@ -2,20 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use e2e::stack::{Stack, demo, expect_copied, expect_output};
+use e2e::stack::{Stack, demo, expect_copied};
 use e2e::viewer::Viewer;
 use serde_json::Value;
+
+use crate::table::answer_of;
 
 /// What the command line prints for a question about the demo.
 fn answer(question: &[&str]) -> Value {
     let profile = demo().profile.to_str().expect("a plain path");
-    let words = [
-        &["profile-query", profile][..],
-        question,
-        &["--limit", "0", "--json"],
-    ]
-    .concat();
-    serde_json::from_str(&expect_output(&words)).expect("it is JSON")
+    answer_of(profile, question)
 }
 
 /// Names of groups with a figure, as text.

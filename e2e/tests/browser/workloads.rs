@@ -7,6 +7,8 @@ use e2e::stack::{Stack, expect_output, target_folder};
 use e2e::viewer::Viewer;
 use serde_json::Value;
 
+use crate::table::groups_of;
+
 /// A program that exchanges a lot, recorded as it is by default.
 fn attention() -> PathBuf {
     let folder = target_folder("e2e/workloads");
@@ -19,24 +21,12 @@ fn attention() -> PathBuf {
 
 /// Names and tile cycles of all groups by kernel, by the command line.
 fn by_command(profile: &str) -> Vec<(String, u64)> {
-    let words = [
-        "profile-query",
-        profile,
-        "--kind",
-        "compute",
-        "--sort-by",
-        "work-cycles",
-        "--limit",
-        "0",
-        "--json",
-    ];
-    let answer: Value = serde_json::from_str(&expect_output(&words)).expect("it is JSON");
-    let groups = answer["groups"].as_array().expect("there are kernels");
+    let question = ["--kind", "compute", "--sort-by", "work-cycles"];
     let figures = |it: &Value| {
         let name = it["name"].as_str().expect("a name").to_owned();
         (name, it["workCycles"].as_u64().expect("cycles"))
     };
-    groups.iter().map(figures).collect()
+    groups_of(profile, &question).iter().map(figures).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,9 +10,6 @@ use crate::theme::{HUES, KernelHues, scale};
 /// Names in the legend, no more than have a hue of their own; the table names them all.
 const NAMES_MAX: usize = HUES;
 
-/// The colour of an entry that stands for several.
-const NO_COLOUR: &str = "transparent";
-
 /// A colour as CSS writes it, and what it means.
 pub(crate) type Entry = (String, String);
 
@@ -24,11 +21,15 @@ pub(crate) fn Legend() -> impl IntoView {
     let plain = move || match colour.get() {
         Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
         Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
-        Colouring::Operation => names(app, derived, true),
-        Colouring::Kernel => Vec::new(),
+        Colouring::Operation => {
+            let (mut named, more) = names(app, derived, true);
+            named.extend(more);
+            named
+        }
+        Colouring::Kernel => names(app, derived, false).1.into_iter().collect(),
     };
     let kernels = move || match colour.get() {
-        Colouring::Kernel => names(app, derived, false),
+        Colouring::Kernel => names(app, derived, false).0,
         _ => Vec::new(),
     };
     view! {
@@ -44,11 +45,8 @@ pub(crate) fn Legend() -> impl IntoView {
     }
 }
 
-/// The colour of a kernel, and its name to press; what stands for several is none.
-fn focusing(app: App, (colour, name): Entry) -> AnyView {
-    if colour == NO_COLOUR {
-        return swatch((colour, name)).into_any();
-    }
+/// The colour of a kernel, and its name to press.
+fn focusing(app: App, (colour, name): Entry) -> impl IntoView {
     let kernel = StoredValue::new(name.clone());
     let is_focused = move || {
         let focus = app.view.with(|view| view.kernel.clone());
@@ -65,7 +63,6 @@ fn focusing(app: App, (colour, name): Entry) -> AnyView {
             </button>
         </li>
     }
-    .into_any()
 }
 
 /// Colours of a canvas and what they mean.
@@ -109,8 +106,8 @@ pub(crate) fn levels(app: App, unknown: &str) -> Vec<Entry> {
     levels
 }
 
-/// The first kernels or operations of the profile.
-fn names(app: App, derived: Derived, by_operation: bool) -> Vec<Entry> {
+/// The first kernels or operations of the profile, and what to say of those that follow.
+fn names(app: App, derived: Derived, by_operation: bool) -> (Vec<Entry>, Option<Entry>) {
     let theme = app.theme.get();
     let named = app.load.with(|load| {
         let summary = load.summary();
@@ -125,12 +122,12 @@ fn names(app: App, derived: Derived, by_operation: bool) -> Vec<Entry> {
     };
     let more = named.len().saturating_sub(NAMES_MAX);
     let entry = |(_, name): (u32, String)| (hues.colour(&name, theme).css(), name);
-    let mut entries: Vec<Entry> = named.into_iter().take(NAMES_MAX).map(entry).collect();
-    if more > 0 {
+    let entries = named.into_iter().take(NAMES_MAX).map(entry).collect();
+    let rest = (more > 0).then(|| {
         let said = format!("and {more} more, in these colours again, lighter and darker");
-        entries.push((NO_COLOUR.to_owned(), said));
-    }
-    entries
+        ("transparent".to_owned(), said)
+    });
+    (entries, rest)
 }
 
 fn kinds(app: App, colouring: Colouring) -> Vec<Entry> {

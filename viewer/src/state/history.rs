@@ -42,9 +42,7 @@ impl App {
         }
         has_moved
     }
-}
 
-impl App {
     /// The address that shows what is shown now, though the address bar may follow a moment later.
     pub(crate) fn address(self) -> String {
         let link = untrack(|| self.view.with(|view| link(self, view)));
