@@ -74,6 +74,8 @@ pub struct CriticalPath {
     pub parts: Parts,
     /// Kernels of compute samples: most cycles on the path first, then by name.
     pub kernels: Vec<KernelOnPath>,
+    /// Steps on the path, ascending by position. With [`Parts::unattributed`] they sum to the run.
+    pub steps: Vec<StepOnPath>,
     /// What a reader should know before trusting the figures.
     pub warnings: Vec<String>,
 }
@@ -164,6 +166,15 @@ pub struct KernelOnPath {
     pub stretches: u64,
     /// The run if every call took [`CriticalPath::faster`] less time.
     pub run_if_faster: u64,
+}
+
+/// A step and the critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepOnPath {
+    /// Position in [`ProfileReport::steps`].
+    pub step: u32,
+    /// Its cycles on the path, at least one.
+    pub cycles: u64,
 }
 
 impl CriticalPath {

@@ -10,6 +10,24 @@ pub(super) struct Piece {
     pub(super) end: u64,
     pub(super) kind: SampleKind,
     pub(super) kernel_row: u32,
+    pub(super) step: u32,
+}
+
+/// Cuts `pieces`, ascending by start, to `from..to` and gives `take` every cut with its cycles, in
+/// time order; `None` is covered by no sample. Where two overlap the first counts.
+pub(super) fn cut(pieces: &[Piece], from: u64, to: u64, mut take: impl FnMut(Option<&Piece>, u64)) {
+    let mut at = from;
+    for piece in pieces {
+        let start = piece.start.max(at);
+        let end = piece.end.min(to);
+        if end <= start {
+            continue;
+        }
+        take(None, start - at);
+        take(Some(piece), end - start);
+        at = end;
+    }
+    take(None, to.saturating_sub(at));
 }
 
 /// What a tile did between two instants.
@@ -21,21 +39,13 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Cuts `pieces`, ascending by start, to `from..to`. Where two overlap the first counts.
+    /// Of `pieces` between `from` and `to`, see [`cut`].
     pub(super) fn of(pieces: &[Piece], from: u64, to: u64) -> Self {
         let mut segment = Self::default();
-        let mut at = from;
-        for piece in pieces {
-            let start = piece.start.max(at);
-            let end = piece.end.min(to);
-            if end <= start {
-                continue;
-            }
-            segment.parts.unattributed += start - at;
-            segment.add(piece, end - start);
-            at = end;
-        }
-        segment.parts.unattributed += to.saturating_sub(at);
+        cut(pieces, from, to, |piece, cycles| match piece {
+            Some(piece) => segment.add(piece, cycles),
+            None => segment.parts.unattributed += cycles,
+        });
         segment
     }
 

@@ -1,7 +1,7 @@
 //! Stretches between last arrivals: boundaries and samples in, the critical path out.
 
-use super::segments::{Crowd, Piece, Segment};
-use super::{CriticalOptions, CriticalPath, KernelOnPath, Parts, Stretch, WHOLE};
+use super::segments::{Crowd, Piece, Segment, cut};
+use super::{CriticalOptions, CriticalPath, KernelOnPath, Parts, StepOnPath, Stretch, WHOLE};
 use crate::barriers::boundary::{Arrivals, Boundaries, file_positions, is_member};
 use crate::clock::{ClockKind, Frame};
 use crate::format::DecodeError;
@@ -21,7 +21,27 @@ struct Gather<'a> {
     /// By stretch: the boundaries in order, then the end of the run.
     crowds: Vec<Crowd>,
     /// By stretch: what its straggler did.
-    paths: Vec<Segment>,
+    paths: Vec<Path>,
+}
+
+/// What the straggler of one stretch did.
+#[derive(Clone, Debug, Default)]
+struct Path {
+    segment: Segment,
+    /// Cycles by step, in time order; a step may come several times.
+    steps: Vec<StepOnPath>,
+}
+
+impl Path {
+    /// Of `pieces` between `from` and `to`; `segment` is theirs.
+    fn new(segment: Segment, pieces: &[Piece], from: u64, to: u64) -> Self {
+        let mut steps = Vec::new();
+        cut(pieces, from, to, |piece, cycles| {
+            let step = piece.map(|it| it.step);
+            steps.extend(step.map(|step| StepOnPath { step, cycles }));
+        });
+        Self { segment, steps }
+    }
 }
 
 pub(super) fn measure(
@@ -41,7 +61,7 @@ pub(super) fn measure(
         pieces: vec![Vec::new(); report.tiles().len()],
         arrivals: Arrivals::new(report),
         crowds: vec![Crowd::default(); count],
-        paths: vec![Segment::default(); count],
+        paths: vec![Path::default(); count],
     };
     report.visit_samples(|sample| gather.add(sample))?;
     let run = frame.span(report)?.get();
@@ -64,6 +84,7 @@ impl Gather<'_> {
                 end: sample.end(),
                 kind: step.kind,
                 kernel_row: step.kernel_row,
+                step: sample.step,
             });
         }
     }
@@ -84,7 +105,8 @@ impl Gather<'_> {
 
     fn close(&mut self, pieces: &[Piece], at: usize, tile: u32, instant: u64) {
         let from = self.start(at);
-        let segment = Segment::of(pieces, from, instant.max(from));
+        let to = instant.max(from);
+        let segment = Segment::of(pieces, from, to);
         let faster = u128::from(self.faster);
         let saved = |cycles: u64| {
             let saved = u128::from(cycles) * faster / u128::from(WHOLE);
@@ -94,7 +116,7 @@ impl Gather<'_> {
         self.crowds[at].arrive(time, &segment.kernels, saved);
         let boundary = self.boundaries.list.get(at);
         if boundary.is_some_and(|it| it.last_tile == tile && it.last_entry == instant) {
-            self.paths[at] = segment;
+            self.paths[at] = Path::new(segment, pieces, from, to);
         }
     }
 
@@ -118,7 +140,8 @@ impl Gather<'_> {
             });
             if is_later {
                 last = Some((instant, tile));
-                self.paths[at] = Segment::of(&pieces, from, end.max(from));
+                let to = end.max(from);
+                self.paths[at] = Path::new(Segment::of(&pieces, from, to), &pieces, from, to);
             }
         }
         last.map(|(_, tile)| tile)
@@ -137,6 +160,7 @@ impl Gather<'_> {
             run,
             faster: self.faster,
             kernels: self.kernels(run),
+            steps: self.steps(),
             warnings: self.warnings(),
             stretches,
             parts,
@@ -144,7 +168,7 @@ impl Gather<'_> {
     }
 
     fn stretch(&self, at: usize, run: u64, last: Option<u32>) -> Stretch {
-        let (report, crowd, path) = (self.report, &self.crowds[at], &self.paths[at]);
+        let (report, crowd, path) = (self.report, &self.crowds[at], &self.paths[at].segment);
         let boundary = self.boundaries.list.get(at);
         let start = self.start(at) - self.origin;
         let end = boundary.map_or(run, |it| it.last_entry.saturating_sub(self.origin));
@@ -177,7 +201,7 @@ impl Gather<'_> {
         let mut stretches = vec![0; rows];
         let mut saved: Vec<Option<u64>> = vec![None; rows];
         for (crowd, path) in self.crowds.iter().zip(&self.paths) {
-            for &(row, of_kernel) in &path.kernels {
+            for &(row, of_kernel) in &path.segment.kernels {
                 cycles[row as usize] += of_kernel;
                 stretches[row as usize] += 1;
             }
@@ -199,6 +223,17 @@ impl Gather<'_> {
             (b.cycles.cmp(&a.cycles)).then_with(|| a.kernel.cmp(&b.kernel))
         });
         kernels
+    }
+
+    fn steps(&self) -> Vec<StepOnPath> {
+        let mut cycles = vec![0; self.report.steps().len()];
+        for it in self.paths.iter().flat_map(|path| &path.steps) {
+            cycles[it.step as usize] += it.cycles;
+        }
+        let steps = (0..).zip(cycles).filter(|(_, cycles)| *cycles > 0);
+        steps
+            .map(|(step, cycles)| StepOnPath { step, cycles })
+            .collect()
     }
 
     fn warnings(&self) -> Vec<String> {

@@ -2,10 +2,12 @@
 //!
 //! Kinds, kernels, operations and tiles are paired by name, phases by what runs in them
 //! (`align.rs`). A change is judged by phase cycles, the time that the device spends; one of at
-//! most the noise is none. Nothing is averaged: every figure is one of a query's.
+//! most the noise is none. What a change did to the run is the change of its cycles on the critical
+//! path (`on_path.rs`), which sum to the run. Nothing is averaged.
 
 mod align;
 mod check;
+mod on_path;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +19,7 @@ use crate::query::{
     Filter, Group, GroupBy, GroupKey, Query, QueryError, QueryResult, SortKey, query,
 };
 use align::{Signatures, align};
+use on_path::OnPath;
 
 pub use check::Side;
 
@@ -102,6 +105,9 @@ pub struct Change {
     pub before: Option<Measures>,
     /// Its figures in the second.
     pub after: Option<Measures>,
+    /// Cycles on the critical path, before and after; `None` of tiles, and on each tile's own
+    /// clock.
+    pub path: Option<[u64; 2]>,
     /// What became of it.
     pub verdict: Verdict,
 }
@@ -125,6 +131,13 @@ impl Change {
         after.cast_signed().wrapping_sub(before.cast_signed())
     }
 
+    /// Cycles on the critical path after minus before: what it made of the run.
+    #[must_use]
+    pub fn path_change(&self) -> Option<i64> {
+        let [before, after] = self.path?;
+        Some(Self::delta(before, after))
+    }
+
     /// Useful efficiency after minus before, as a fraction; `None` where either is unknown.
     #[must_use]
     pub fn efficiency_delta(&self) -> Option<f64> {
@@ -135,8 +148,8 @@ impl Change {
 /// A list of changes, largest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
-    /// The changes: by size of the change in phase cycles, descending, then in the order of tiles,
-    /// of phases, or of names.
+    /// The changes: by size of the change on the critical path, then of that in phase cycles, both
+    /// descending, then in the order of tiles, of phases, or of names.
     pub changes: Vec<Change>,
 }
 
@@ -168,12 +181,15 @@ pub struct ProfileDiff {
     pub kinds: Section,
     /// Compute samples by kernel.
     pub kernels: Section,
-    /// Compute samples by operation.
+    /// All samples by operation.
     pub operations: Section,
     /// All samples by phase, aligned by structure.
     pub phases: Section,
     /// Compute samples by tile.
     pub tiles: Section,
+    /// Cycles of both runs that no sample of their critical paths covers; `None` on each tile's own
+    /// clock.
+    pub unattributed: Option<[u64; 2]>,
     /// What a reader should know before trusting the comparison.
     pub warnings: Vec<String>,
 }
@@ -210,13 +226,18 @@ pub fn diff(
 ) -> Result<ProfileDiff, DiffError> {
     let mut warnings = check::warnings(before, after, options)?;
     let noise = check::noise(before, after, options);
+    let path = OnPath::find([before, after], options.clock).map_err(QueryError::from)?;
+    let pairing = Pairing {
+        path: path.as_ref(),
+        noise,
+    };
     let ask = |group_by: &GroupBy, kind| -> Result<[QueryResult; 2], DiffError> {
         let question = question(group_by, kind, options.clock);
         Ok([query(before, &question)?, query(after, &question)?])
     };
     let by_name = |group_by: GroupBy, kind| -> Result<Section, DiffError> {
         let [old, new] = ask(&group_by, kind)?;
-        Ok(pair_by_key(&old.groups, &new.groups, noise))
+        Ok(pairing.by_key(&old.groups, &new.groups))
     };
     let compute = Some(SampleKind::Compute);
     let [old, new] = ask(&GroupBy::Phase, None)?;
@@ -240,9 +261,10 @@ pub fn diff(
         after: after_side,
         kinds: by_name(GroupBy::Kind, None)?,
         kernels: by_name(GroupBy::Kernel, compute)?,
-        operations: by_name(GroupBy::Operation, compute)?,
-        phases: pair_phases([before, after], [&old.groups, &new.groups], noise),
+        operations: by_name(GroupBy::Operation, None)?,
+        phases: pairing.phases([before, after], [&old.groups, &new.groups]),
         tiles: by_name(GroupBy::Tile, compute)?,
+        unattributed: path.as_ref().map(OnPath::unattributed),
         warnings,
     })
 }
@@ -271,66 +293,79 @@ fn judge(before: Option<u64>, after: Option<u64>, noise: u64) -> Verdict {
     }
 }
 
-fn change(name: String, before: Option<&Group>, after: Option<&Group>, noise: u64) -> Change {
-    let measures = |group: Option<&Group>| group.map(|it| it.measures);
-    let place = |group: Option<&Group>| match group.map(|it| &it.key) {
-        Some(&GroupKey::Phase { phase, epoch }) => Some(PhaseKey { epoch, phase }),
-        _ => None,
-    };
-    let cycles = |group: Option<&Group>| group.map(|it| it.measures.phase_cycles.get());
-    Change {
-        name,
-        before_place: place(before),
-        after_place: place(after),
-        before: measures(before),
-        after: measures(after),
-        verdict: judge(cycles(before), cycles(after), noise),
-    }
-}
-
 fn section(mut changes: Vec<Change>) -> Section {
+    let on_path = |it: &Change| it.path_change().map_or(0, i64::unsigned_abs);
     let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
     // The sort is stable, and the changes come in the order of their keys.
-    order::by_key(&mut changes, |it| std::cmp::Reverse(size(it)));
+    order::by_key(&mut changes, |it| {
+        std::cmp::Reverse((on_path(it), size(it)))
+    });
     Section { changes }
 }
 
-fn pair_by_key(before: &[Group], after: &[Group], noise: u64) -> Section {
-    let mut pairs: BTreeMap<&GroupKey, [Option<&Group>; 2]> = BTreeMap::new();
-    for (at, groups) in [before, after].into_iter().enumerate() {
-        for group in groups {
-            pairs.entry(&group.key).or_default()[at] = Some(group);
-        }
-    }
-    let changes = pairs
-        .into_iter()
-        .map(|(key, [before, after])| change(key.name(), before, after, noise));
-    section(changes.collect())
+/// Groups of both profiles in, changes out.
+struct Pairing<'a> {
+    path: Option<&'a OnPath>,
+    noise: u64,
 }
 
-fn pair_phases(reports: [&ProfileReport; 2], groups: [&[Group]; 2], noise: u64) -> Section {
-    let mut known = Signatures::default();
-    let sequences = [0, 1].map(|at: usize| {
-        let places: Vec<PhaseKey> = groups[at]
-            .iter()
-            .filter_map(|group| match group.key {
-                GroupKey::Phase { phase, epoch } => Some(PhaseKey { epoch, phase }),
-                _ => None,
-            })
-            .collect();
-        known.of(reports[at], &places)
-    });
-    let pairs = align(&sequences[0], &sequences[1]);
-    let changes = pairs.into_iter().map(|(old, new)| {
-        let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
-        let name = match (old, new) {
-            (Some(old), Some(new)) if old.name != new.name => {
-                format!("{} → {}", old.name, new.name)
-            }
-            (Some(one), _) | (None, Some(one)) => one.name.clone(),
-            (None, None) => String::new(),
+impl Pairing<'_> {
+    fn change(&self, name: String, before: Option<&Group>, after: Option<&Group>) -> Change {
+        let measures = |group: Option<&Group>| group.map(|it| it.measures);
+        let place = |group: Option<&Group>| match group.map(|it| &it.key) {
+            Some(&GroupKey::Phase { phase, epoch }) => Some(PhaseKey { epoch, phase }),
+            _ => None,
         };
-        change(name, old, new, noise)
-    });
-    section(changes.collect())
+        let cycles = |group: Option<&Group>| group.map(|it| it.measures.phase_cycles.get());
+        let keys = [before, after].map(|group| group.map(|it| &it.key));
+        Change {
+            name,
+            before_place: place(before),
+            after_place: place(after),
+            before: measures(before),
+            after: measures(after),
+            path: self.path.and_then(|path| path.of(keys)),
+            verdict: judge(cycles(before), cycles(after), self.noise),
+        }
+    }
+
+    fn by_key(&self, before: &[Group], after: &[Group]) -> Section {
+        let mut pairs: BTreeMap<&GroupKey, [Option<&Group>; 2]> = BTreeMap::new();
+        for (at, groups) in [before, after].into_iter().enumerate() {
+            for group in groups {
+                pairs.entry(&group.key).or_default()[at] = Some(group);
+            }
+        }
+        let changes = pairs
+            .into_iter()
+            .map(|(key, [before, after])| self.change(key.name(), before, after));
+        section(changes.collect())
+    }
+
+    fn phases(&self, reports: [&ProfileReport; 2], groups: [&[Group]; 2]) -> Section {
+        let mut known = Signatures::default();
+        let sequences = [0, 1].map(|at: usize| {
+            let places: Vec<PhaseKey> = groups[at]
+                .iter()
+                .filter_map(|group| match group.key {
+                    GroupKey::Phase { phase, epoch } => Some(PhaseKey { epoch, phase }),
+                    _ => None,
+                })
+                .collect();
+            known.of(reports[at], &places)
+        });
+        let pairs = align(&sequences[0], &sequences[1]);
+        let changes = pairs.into_iter().map(|(old, new)| {
+            let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
+            let name = match (old, new) {
+                (Some(old), Some(new)) if old.name != new.name => {
+                    format!("{} → {}", old.name, new.name)
+                }
+                (Some(one), _) | (None, Some(one)) => one.name.clone(),
+                (None, None) => String::new(),
+            };
+            self.change(name, old, new)
+        });
+        section(changes.collect())
+    }
 }

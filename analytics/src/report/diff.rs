@@ -28,6 +28,8 @@ pub fn diff_json(diff: &ProfileDiff, limit: usize) -> String {
             after_cycles: after,
             change_cycles: delta,
             change_fraction: fraction(delta, before),
+            unattributed_before_cycles: diff.unattributed.map(|it| it[0]),
+            unattributed_after_cycles: diff.unattributed.map(|it| it[1]),
         },
         kinds: section(&diff.kinds),
         kernels: section(&diff.kernels),
@@ -91,6 +93,8 @@ struct RunJson {
     after_cycles: u64,
     change_cycles: i64,
     change_fraction: Option<f64>,
+    unattributed_before_cycles: Option<u64>,
+    unattributed_after_cycles: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -140,6 +144,9 @@ struct ChangeJson<'a> {
     verdict: &'static str,
     change_cycles: i64,
     change_fraction: Option<f64>,
+    path_before_cycles: Option<u64>,
+    path_after_cycles: Option<u64>,
+    path_change_cycles: Option<i64>,
     useful_utilization_change: Option<f64>,
     before: Option<FiguresJson>,
     after: Option<FiguresJson>,
@@ -157,6 +164,9 @@ impl<'a> ChangeJson<'a> {
             verdict: it.verdict.name(),
             change_cycles: change,
             change_fraction: fraction(change, before),
+            path_before_cycles: it.path.map(|path| path[0]),
+            path_after_cycles: it.path.map(|path| path[1]),
+            path_change_cycles: it.path_change(),
             useful_utilization_change: it.efficiency_delta(),
             before: figures(it.before, it.before_place),
             after: figures(it.after, it.after_place),

@@ -18,11 +18,15 @@ pub fn diff_text(diff: &ProfileDiff, limit: usize) -> String {
         side(&diff.after)
     );
     let _ = writeln!(out, "{}", run(diff));
+    if let Some(parts) = diff_parts(diff) {
+        let _ = writeln!(out, "on its critical path: {parts}");
+    }
     for (name, section) in diff.sections() {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
         if !shown.is_empty() {
-            out.push_str(&table(&header(name), &rows(shown)));
+            let (header, rows) = cells(name, shown);
+            out.push_str(&table(&header, &rows));
         }
     }
     out.push_str(&warned(&diff.warnings));
@@ -35,6 +39,9 @@ pub fn diff_markdown(diff: &ProfileDiff, limit: usize) -> String {
     let mut out = format!("### Profile comparison\n\n{}\n\n", run(diff));
     let _ = writeln!(out, "* before: {}", side(&diff.before));
     let _ = writeln!(out, "* after: {}", side(&diff.after));
+    if let Some(parts) = diff_parts(diff) {
+        let _ = writeln!(out, "* on the critical path: {parts}");
+    }
     for warning in &diff.warnings {
         let _ = writeln!(out, "* warning: {warning}");
     }
@@ -42,7 +49,8 @@ pub fn diff_markdown(diff: &ProfileDiff, limit: usize) -> String {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
         if !shown.is_empty() {
-            let _ = write!(out, "\n{}", markdown(&header(name), &rows(shown)));
+            let (header, rows) = cells(name, shown);
+            let _ = write!(out, "\n{}", markdown(&header, &rows));
         }
     }
     out
@@ -73,6 +81,22 @@ fn run(diff: &ProfileDiff) -> String {
     )
 }
 
+/// What became of the run by kind, as words: the parts sum to the change. `None` where no kind is
+/// on a path.
+#[must_use]
+pub fn diff_parts(diff: &ProfileDiff) -> Option<String> {
+    let kinds = diff.kinds.changes.iter();
+    let kinds = kinds.filter_map(|it| Some((it.name.as_str(), it.path_change()?)));
+    let bare = diff
+        .unattributed
+        .map(|[before, after]| Change::delta(before, after));
+    let bare = bare.filter(|change| *change != 0);
+    let bare = bare.map(|change| ("covered by no sample", change));
+    let part = |(name, change)| format!("{name} {}", text::signed(change));
+    let words: Vec<String> = kinds.chain(bare).map(part).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 fn counts(name: &str, section: &Section, shown: usize) -> String {
     let of = |verdict: Verdict| match section.count(verdict) {
         0 => None,
@@ -98,22 +122,22 @@ fn shown(section: &Section, limit: usize) -> &[Change] {
     &section.changes[..count]
 }
 
-fn header(name: &str) -> [(&str, Align); 6] {
-    [
-        (name, Align::Left),
-        ("before", Align::Right),
-        ("after", Align::Right),
-        ("change", Align::Right),
-        ("", Align::Right),
-        ("useful", Align::Right),
-    ]
+type Header<'a> = Vec<(&'a str, Align)>;
+
+/// Header and rows; without the path where it says nothing.
+fn cells<'a>(name: &'a str, changes: &[Change]) -> (Header<'a>, Vec<Vec<String>>) {
+    let has_path = changes.iter().any(|it| it.path.is_some());
+    let numbers = ["before", "after", "change", "", "on path", "useful"];
+    let numbers = numbers
+        .into_iter()
+        .filter(|it| has_path || *it != "on path");
+    let numbers = numbers.map(|heading| (heading, Align::Right));
+    let header = std::iter::once((name, Align::Left)).chain(numbers);
+    let rows = changes.iter().map(|it| row(it, has_path));
+    (header.collect(), rows.collect())
 }
 
-fn rows(changes: &[Change]) -> Vec<Vec<String>> {
-    changes.iter().map(row).collect()
-}
-
-fn row(it: &Change) -> Vec<String> {
+fn row(it: &Change, has_path: bool) -> Vec<String> {
     let (before, after) = (it.before_cycles(), it.after_cycles());
     let change = Change::delta(before, after);
     let cycles =
@@ -122,14 +146,18 @@ fn row(it: &Change) -> Vec<String> {
         Verdict::New | Verdict::Gone => it.verdict.name().to_owned(),
         Verdict::Slower | Verdict::Faster | Verdict::Same => text::signed_percent(change, before),
     };
-    vec![
+    let mut cells = vec![
         it.name.clone(),
         cycles(it.before),
         cycles(it.after),
         text::signed(change),
         share,
-        efficiency(it.before, it.after),
-    ]
+    ];
+    if has_path {
+        cells.push(it.path_change().map_or_else(String::new, text::signed));
+    }
+    cells.push(efficiency(it.before, it.after));
+    cells
 }
 
 /// Useful efficiency before and after, without units; a dash where it is unknown.

@@ -21,7 +21,7 @@ mod text;
 pub use barriers::{BARRIERS_SCHEMA, barriers_json, barriers_text};
 pub use critical::{CRITICAL_SCHEMA, critical_json, critical_text};
 pub use diff::{DIFF_SCHEMA, diff_json};
-pub use diff_text::{diff_markdown, diff_text};
+pub use diff_text::{diff_markdown, diff_parts, diff_text};
 pub use exchange::{EXCHANGE_SCHEMA, exchange_json, exchange_text};
 pub use inspect::{INSPECT_SCHEMA, inspect_json, inspect_text};
 pub use json::{QUERY_SCHEMA, query_json};

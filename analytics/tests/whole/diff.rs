@@ -1,17 +1,20 @@
 //! Comparison: worked by hand, and properties over generated programs.
 
-use crate::support::bsp::{KERNELS, Program, programs};
+use crate::support::bsp::{KERNELS, Program, Superstep, programs};
+use crate::support::strategy::profiles;
 use crate::support::{self, estimate, step};
 use analytics::aggregate::Measures;
-use analytics::diff::{DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
+use analytics::clock::ClockKind;
+use analytics::critical::{CriticalOptions, critical_path};
+use analytics::diff::{Change, DiffError, DiffOptions, ProfileDiff, Section, Verdict, diff};
 use analytics::format::{ProfileWriter, open_bytes};
 use analytics::profile::{Granularity, ProfileHeader, ProfileReport, SampleKind};
-use analytics::report::{diff_json, diff_markdown, diff_text};
+use analytics::report::{diff_json, diff_markdown, diff_parts, diff_text};
 use analytics::units::{PhysicalTile, RawCounter};
 use proptest::prelude::*;
 
 const EXACT: DiffOptions = DiffOptions {
-    clock: analytics::clock::ClockKind::Shared,
+    clock: ClockKind::Shared,
     noise: Some(0),
     force: false,
 };
@@ -94,6 +97,53 @@ fn phases_are_aligned_by_what_runs_in_them() {
         ("phase 1/0 → phase 2/0", Verdict::Same),
     ];
     assert_eq!(verdicts(&found.phases), expected);
+}
+
+/// Two tiles that meet once: calls before, exchanges, and calls after.
+fn meeting(gemm: u32, copy: u32, softmax: u32) -> ProfileReport {
+    let program = Program {
+        first: vec![vec![(0, gemm)], vec![(2, copy)]],
+        supersteps: vec![Superstep {
+            exchange: vec![50, 20],
+            calls: vec![vec![(1, 30)], vec![(1, softmax)]],
+        }],
+    };
+    program.run().report()
+}
+
+#[test]
+fn what_a_change_made_of_the_run_is_its_change_on_the_critical_path() {
+    // gemm is waited for before, and copy after, which was in nobody's way up to 60.
+    let found = diff(&meeting(60, 40, 90), &meeting(45, 70, 90), &EXACT).expect("they compare");
+    assert_eq!(found.after.run - found.before.run, 10);
+    let of = |section: &Section| -> Vec<(String, i64, Option<[u64; 2]>)> {
+        let cycles = |it: &Change| Change::delta(it.before_cycles(), it.after_cycles());
+        let changes = section.changes.iter();
+        changes
+            .map(|it| (it.name.clone(), cycles(it), it.path))
+            .collect()
+    };
+    let named = |name: &str, change, path| (name.to_owned(), change, Some(path));
+    // The larger change of the run comes first, not that in phase cycles.
+    let expected = [
+        named("copy", 30, [0, 70]),
+        named("gemm", -15, [60, 0]),
+        named("softmax", 0, [90, 90]),
+    ];
+    assert_eq!(of(&found.kernels), expected);
+    let kinds = of(&found.kinds);
+    assert_eq!(kinds[0], named("compute", 10, [150, 160]));
+    assert!(kinds.contains(&named("exchange", 0, [20, 20])), "{kinds:?}");
+    assert_eq!(found.unattributed, Some([0, 0]));
+    assert!(found.tiles.changes.iter().all(|it| it.path.is_none()));
+    let parts = diff_parts(&found).expect("there is a path");
+    assert!(parts.starts_with("compute +10, "), "{parts}");
+    let options = DiffOptions {
+        clock: ClockKind::Tile,
+        ..EXACT
+    };
+    let apart = diff(&meeting(60, 40, 90), &meeting(45, 70, 90), &options).expect("they compare");
+    assert_eq!((apart.unattributed, diff_parts(&apart)), (None, None));
 }
 
 #[test]
@@ -184,8 +234,45 @@ fn summed(section: &Section) -> i128 {
     changes.map(|it| cycles(it.after) - cycles(it.before)).sum()
 }
 
+/// Cycles on the critical path of one run, over all changes.
+fn on_path(section: &Section, side: usize) -> u64 {
+    let paths = section.changes.iter().filter_map(|it| it.path);
+    paths.map(|it| it[side]).sum()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn what_is_on_the_path_sums_to_the_run(
+        [before, after] in [profiles(), profiles()],
+        shared in any::<bool>(),
+    ) {
+        let reports = [before, after].map(|it| it.report());
+        let clock = if shared { ClockKind::Shared } else { ClockKind::Cropped };
+        let options = DiffOptions { clock, force: true, ..EXACT };
+        let found = diff(&reports[0], &reports[1], &options).expect("they compare");
+        let unattributed = found.unattributed.expect("of runs on one clock");
+        let runs = [found.before.run, found.after.run];
+        for (side, report) in reports.iter().enumerate() {
+            for section in [&found.kinds, &found.operations, &found.phases] {
+                prop_assert_eq!(on_path(section, side) + unattributed[side], runs[side]);
+            }
+            let path = critical_path(report, &CriticalOptions { shared, faster: 0 });
+            let path = path.expect("decodes");
+            prop_assert_eq!(on_path(&found.kernels, side), path.parts.compute);
+            for kernel in &path.kernels {
+                let is_it = |it: &&Change| {
+                    let name = kernel.kernel.as_str();
+                    it.name == if name.is_empty() { "(no kernel)" } else { name }
+                };
+                let change = found.kernels.changes.iter().find(is_it).expect("it is a kernel");
+                prop_assert_eq!(change.path.map(|it| it[side]), Some(kernel.cycles));
+            }
+        }
+        let sizes = found.kernels.changes.iter().map(|it| it.path_change().unwrap_or(0).abs());
+        prop_assert!(sizes.is_sorted_by(|a, b| a >= b));
+    }
+
     #[test]
     fn a_profile_equals_itself(program in programs()) {
         let report = program.run().report();
@@ -212,13 +299,15 @@ proptest! {
             calls.map(|&(_, cycles)| u64::from(cycles)).sum()
         };
         let less = i128::from(work(&program)) - i128::from(work(&faster));
-        for section in [&found.kernels, &found.operations, &found.tiles] {
+        for section in [&found.kernels, &found.tiles] {
             prop_assert_eq!(-summed(section), less);
         }
         let kinds = &found.kinds.changes;
         let computes = kinds.iter().filter(|it| it.name == "compute").cloned().collect();
         prop_assert_eq!(-summed(&Section { changes: computes }), less);
-        prop_assert_eq!(summed(&found.phases), summed(&found.kinds));
+        for section in [&found.phases, &found.operations] {
+            prop_assert_eq!(summed(section), summed(&found.kinds));
+        }
         prop_assert!(found.kernels.changes.iter().all(|it| it.verdict != Verdict::Slower));
         let changed = found.kernels.changes.iter().filter(|it| it.verdict != Verdict::Same);
         for change in changed {

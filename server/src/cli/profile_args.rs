@@ -68,7 +68,9 @@ pub struct CriticalPathArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Kernels, operations and tiles are paired by name, phases by what runs in them. A change is judged by
-phase cycles: the sum over phases of the longest tile. Exit status 3 says that a limit was passed.
+phase cycles: the sum over phases of the longest tile. What it made of the run is its change on the
+critical path, \"on path\": by kind, operation and phase these sum to the change of the run, and the
+largest come first. Exit status 3 says that a limit was passed.
 
 Examples:
   ipu-stack profile-diff before.ipuprofile after.ipuprofile
