@@ -1,10 +1,24 @@
 //! Two profiles: differences as the command line prints them, a map, and one cursor.
 
+use std::collections::BTreeMap;
+
 use e2e::stack::{Stack, demo, detailed, expect_copied, expect_output};
-use e2e::viewer::Viewer;
+use e2e::viewer::{Cell, Viewer};
 use serde_json::Value;
 
 use crate::copies;
+
+/// The figures of a row are those of a change that was printed.
+fn assert_is(row: &BTreeMap<String, Cell>, change: &Value, has_path: bool) {
+    let name = change["name"].as_str().expect("a name");
+    assert_eq!(row["name"].text, name, "{change}");
+    let cycles = change["changeCycles"].to_string();
+    assert_eq!(row["change"].raw, cycles, "{change}");
+    if has_path {
+        let on_path = change["pathChangeCycles"].to_string();
+        assert_eq!(row["pathChange"].raw, on_path, "{change}");
+    }
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn differences_are_those_of_the_command_line() {
@@ -39,23 +53,27 @@ async fn differences_are_those_of_the_command_line() {
         ("phase", "phases"),
         ("operation", "operations"),
         ("tile", "tiles"),
+        ("kind", "kinds"),
     ] {
         viewer.choose("pairs", pairs).await;
         let rows = viewer.list("compare-table").await;
         let changes = printed[name]["changes"].as_array().expect("changes");
         assert_eq!(rows.len(), changes.len().min(100), "{pairs}");
         for (row, change) in rows.iter().zip(changes) {
-            assert_eq!(
-                row["name"].text,
-                change["name"].as_str().expect("a name"),
-                "{change}"
-            );
-            assert_eq!(
-                row["change"].raw,
-                change["changeCycles"].to_string(),
-                "{change}"
-            );
+            assert_is(row, change, pairs != "tile");
         }
+    }
+    // By kind, what is on the path makes the whole difference of the runs, and is said in words.
+    let rows = viewer.list("compare-table").await;
+    let cycles = rows.iter().map(|row| &row["pathChange"]);
+    let sum: i64 = cycles
+        .map(|it| it.raw.parse::<i64>().expect("cycles"))
+        .sum();
+    assert_eq!(printed["run"]["changeCycles"], sum);
+    let said = viewer.text("compare-parts").await;
+    for row in rows {
+        let part = format!("{} {}", row["name"].text, row["pathChange"].text);
+        assert!(said.contains(&part), "{part} in {said}");
     }
     viewer
         .wait("document.querySelector('[data-testid=other-timeline]').dataset.state === 'drawn'")
@@ -180,6 +198,100 @@ async fn a_link_insists_as_its_maker_did() {
         .await;
     assert_eq!(again.text("compare-refusal").await, "");
     again.assert_quiet().await;
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_and_after_are_swapped_and_the_link_keeps_it() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
+    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    compared(&mut viewer).await;
+    viewer.watch_clipboard().await;
+    let faster = viewer.text("compare-run").await;
+    assert!(faster.starts_with("faster "), "{faster}");
+    viewer.press("swap").await;
+    viewer.wait("location.hash.includes('swap=1')").await;
+    compared(&mut viewer).await;
+    let slower_now = viewer.text("compare-run").await;
+    assert!(slower_now.starts_with("slower "), "{slower_now}");
+    let (json, command) = copies::answer(&mut viewer, "compare").await;
+    let [before, after] = [exact, slower].map(|it| it.to_str().expect("UTF-8"));
+    let words = ["profile-diff", before, after, "--limit", "0", "--json"];
+    assert_eq!(expect_output(&words), json);
+    let (_, words) = command.split_once("profile-diff ").expect("a comparison");
+    let files: Vec<&str> = words.split(' ').take(2).collect();
+    assert!(files[0].starts_with(&open.to_string()[..12]), "{files:?}");
+    assert!(files[1].contains(&other.to_string()[..12]), "{files:?}");
+    let address = viewer.address().await;
+    let mut again = Viewer::at(&address).await;
+    compared(&mut again).await;
+    assert_eq!(again.text("compare-run").await, slower_now);
+    again.press("swap").await;
+    again.wait("!location.hash.includes('swap=')").await;
+    compared(&mut again).await;
+    assert_eq!(again.text("compare-run").await, faster);
+    again.assert_quiet().await;
+    viewer.assert_quiet().await;
+}
+
+/// First cycle in view and the one after the last.
+fn ends(span: &str) -> (u64, u64) {
+    let (from, to) = span.split_once('-').expect("two cycles");
+    (from.parse().expect("cycles"), to.parse().expect("cycles"))
+}
+
+/// Whether the timeline shows other cycles than these.
+fn has_left((from, to): (u64, u64)) -> String {
+    format!("document.querySelector('[data-testid=timeline]').dataset.span !== '{from}-{to}'")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_run_below_is_whole_in_view_and_moves_both() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{open}"))).await;
+    viewer.settled().await;
+    let alone = ends(&viewer.span().await);
+    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    compared(&mut viewer).await;
+    let both = ends(&viewer.span().await);
+    let [before, after] = [exact, slower].map(|it| it.to_str().expect("UTF-8"));
+    let words = ["profile-diff", before, after, "--json"];
+    let printed: Value = serde_json::from_str(&expect_output(&words)).expect("JSON");
+    assert_eq!(printed["before"]["profileSpanCycles"], alone.1);
+    assert_eq!(printed["after"]["profileSpanCycles"], both.1);
+    assert_eq!((alone.0, both.0), (0, 0));
+    assert!(
+        both.1 > alone.1,
+        "the longer one is whole: {both:?} {alone:?}"
+    );
+    assert_eq!(ends(&span_below(&viewer).await), both);
+    // Other panels are of the open run alone.
+    viewer.press("show-phases").await;
+    viewer.settled().await;
+    assert_eq!(ends(&viewer.span().await), alone);
+    viewer.press("show-compare").await;
+    compared(&mut viewer).await;
+    assert_eq!(ends(&viewer.span().await), both);
+    // The wheel and a drag over the picture below move both.
+    let (x, y) = viewer.middle("[data-testid=other-timeline]").await;
+    viewer.wheel(x, y, -400.0, true).await;
+    viewer.wait(&has_left(both)).await;
+    compared(&mut viewer).await;
+    let zoomed = ends(&viewer.span().await);
+    assert!(zoomed.1 - zoomed.0 < both.1, "{zoomed:?}");
+    viewer.drag((x, y), (x - 100.0, y)).await;
+    viewer.wait(&has_left(zoomed)).await;
+    compared(&mut viewer).await;
+    let dragged = ends(&viewer.span().await);
+    assert_eq!(dragged.1 - dragged.0, zoomed.1 - zoomed.0, "it is moved");
+    assert!(dragged.0 > zoomed.0, "to later cycles");
+    assert_eq!(ends(&span_below(&viewer).await), dragged);
     viewer.assert_quiet().await;
 }
 

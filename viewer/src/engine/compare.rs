@@ -4,7 +4,7 @@ use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
 use analytics::diff::{Change, DiffError, DiffOptions, ProfileDiff, Section, Side, diff};
 use analytics::order;
-use analytics::report::diff_json;
+use analytics::report::{diff_json, diff_parts};
 use analytics::text;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use super::list::{List, Press, cycles_with_time};
 use super::panel::Sources;
 use super::protocol::{Fact, clock_name};
 use super::table::Cell;
+use crate::state::kind_choice::kind_focus;
 use crate::state::panels::Pairs;
 
 /// What is compared.
@@ -27,6 +28,8 @@ pub(crate) struct CompareAsked {
     pub(crate) pairs: Pairs,
     /// Whether profiles of different granularity are compared all the same.
     pub(crate) force: bool,
+    /// Whether the open profile is the run before.
+    pub(crate) swapped: bool,
 }
 
 /// The differences.
@@ -84,7 +87,7 @@ pub(crate) fn compare(
     Ok(answer)
 }
 
-/// What `profile-diff OTHER OPEN --json --limit 0` prints.
+/// What `profile-diff BEFORE AFTER --json --limit 0` prints.
 pub(crate) fn compare_json(sources: &Sources<'_>, asked: &CompareAsked) -> Result<String, Failure> {
     let found = found(sources, asked)?.map_err(failure)?;
     Ok(diff_json(&found, 0))
@@ -107,7 +110,12 @@ fn found(
         noise: None,
         force: asked.force,
     };
-    Ok(diff(sources.other()?, sources.report, &options))
+    let (open, other) = (sources.report, sources.other()?);
+    let (before, after) = match asked.swapped {
+        true => (open, other),
+        false => (other, open),
+    };
+    Ok(diff(before, after, &options))
 }
 
 fn fill(answer: &mut CompareAnswer, found: &ProfileDiff) {
@@ -118,18 +126,27 @@ fn fill(answer: &mut CompareAnswer, found: &ProfileDiff) {
         Pairs::Tile => &found.tiles,
         Pairs::Kind => &found.kinds,
     };
-    answer.facts = facts(found, section);
-    answer.changes = changes(section, answer.asked.pairs);
-    let start = |it: &Option<Measures>| it.as_ref().map(|it| it.first_offset);
+    answer.facts = facts(found, section, answer.asked.swapped);
+    answer.changes = changes(section, &answer.asked);
+    let start = |it: Option<&Measures>| it.map(|it| it.first_offset);
     let starts = section.changes.iter();
-    answer.starts = starts
-        .map(|it| (start(&it.after), start(&it.before)))
-        .collect();
+    let starts = starts.map(|it| sides(it, answer.asked.swapped).map(start));
+    answer.starts = starts.map(|[here, there]| (here, there)).collect();
     (answer.tiles, answer.largest) = tiles(&found.tiles);
     answer.warnings.clone_from(&found.warnings);
 }
 
-fn facts(found: &ProfileDiff, section: &Section) -> Vec<Fact> {
+/// The figures in the open profile, and in the other one.
+const fn sides(it: &Change, swapped: bool) -> [Option<&Measures>; 2] {
+    let (before, after) = (it.before.as_ref(), it.after.as_ref());
+    if swapped {
+        [before, after]
+    } else {
+        [after, before]
+    }
+}
+
+fn facts(found: &ProfileDiff, section: &Section, swapped: bool) -> Vec<Fact> {
     let side = |it: &Side| cycles_with_time(it.run, it.clock_hz);
     let (before, after) = (found.before.run, found.after.run);
     let delta = Change::delta(before, after);
@@ -145,24 +162,77 @@ fn facts(found: &ProfileDiff, section: &Section) -> Vec<Fact> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
-    vec![
-        Fact::new("before", "Compared with", side(&found.before)),
-        Fact::new("after", "This profile", side(&found.after)),
+    let (of_before, of_after) = match swapped {
+        true => ("Before: this profile", "After: the other one"),
+        false => ("Before: the other one", "After: this profile"),
+    };
+    let mut facts = vec![
+        Fact::new("before", of_before, side(&found.before)),
+        Fact::new("after", of_after, side(&found.after)),
         Fact::new("run", "The run is", change),
+    ];
+    let parts = diff_parts(found).map(|parts| Fact::new("parts", "On its critical path", parts));
+    facts.extend(parts);
+    facts.extend([
         Fact::new("counts", "Rows", counts.join(", ")),
         Fact::new(
             "noise",
             "Noise",
             format!("{} cycles", text::count(found.noise)),
         ),
-    ]
+    ]);
+    facts
 }
 
-fn changes(section: &Section, pairs: Pairs) -> List {
-    let mut list = List::new(&[
+/// Columns of a change on the critical path: of what is on one.
+const ON_PATH: [(&str, &str, &str); 3] = [
+    (
+        "pathChange",
+        "Of the run",
+        "What the change made of the run: cycles on the critical path, after minus before",
+    ),
+    (
+        "pathBefore",
+        "Path before",
+        "Cycles on the critical path of the run before: what it waited for",
+    ),
+    (
+        "pathAfter",
+        "Path after",
+        "Cycles on the critical path of the run after",
+    ),
+];
+
+/// Columns of every change.
+const COLUMNS: [(&str, &str, &str); 8] = [
+    ("before", "Before", "Phase cycles in the run before"),
+    ("after", "After", "Phase cycles in the run after"),
+    ("change", "Change", "After minus before"),
+    ("changeShare", "Change, %", "The same as a part of before"),
+    (
+        "samplesBefore",
+        "Samples before",
+        "Samples in the run before",
+    ),
+    ("samplesAfter", "Samples after", "Samples in the run after"),
+    (
+        "efficiencyBefore",
+        "U/D before",
+        "Useful efficiency in the run before",
+    ),
+    (
+        "efficiencyAfter",
+        "U/D after",
+        "Useful efficiency in the run after",
+    ),
+];
+
+fn changes(section: &Section, asked: &CompareAsked) -> List {
+    let has_path = section.changes.iter().any(|it| it.path.is_some());
+    let mut columns = vec![
         (
             "name",
-            pairs.heading(),
+            asked.pairs.heading(),
             "What is compared; press to look at it",
         ),
         (
@@ -170,45 +240,37 @@ fn changes(section: &Section, pairs: Pairs) -> List {
             "Became",
             "By phase cycles; a change within the noise is none",
         ),
-        ("before", "Before", "Phase cycles in the other profile"),
-        ("after", "After", "Phase cycles in this profile"),
-        ("change", "Change", "After minus before"),
-        ("changeShare", "Change, %", "The same as a part of before"),
-        (
-            "samplesBefore",
-            "Samples before",
-            "Samples in the other profile",
-        ),
-        ("samplesAfter", "Samples after", "Samples in this profile"),
-        (
-            "efficiencyBefore",
-            "U/D before",
-            "Useful efficiency in the other profile",
-        ),
-        (
-            "efficiencyAfter",
-            "U/D after",
-            "Useful efficiency in this profile",
-        ),
-    ]);
+    ];
+    if has_path {
+        columns.extend(ON_PATH);
+    }
+    columns.extend(COLUMNS);
+    let mut list = List::new(&columns);
     for it in &section.changes {
-        list.push(press(it, pairs), row(it));
+        list.push(press(it, asked), row(it, has_path));
     }
-    list.with_bars("change")
+    list.with_bars(if has_path { "pathChange" } else { "change" })
 }
 
-fn press(it: &Change, pairs: Pairs) -> Press {
-    let after = it.after.as_ref();
-    let jump = after.map(|it| Press::Jump(it.first_offset, it.last_offset));
-    match pairs {
-        Pairs::Kernel if after.is_some() => Press::Kernel(it.name.clone()),
-        Pairs::Phase | Pairs::Operation => jump.unwrap_or_default(),
+fn press(it: &Change, asked: &CompareAsked) -> Press {
+    let [here, there] = sides(it, asked.swapped);
+    match asked.pairs {
+        Pairs::Kernel if it.name.starts_with('(') => Press::Nothing,
+        Pairs::Kernel => Press::Kernel(it.name.clone()),
+        // The timelines begin together where one of them has no part in it.
+        Pairs::Phase | Pairs::Operation => here
+            .or(there)
+            .map(|it| Press::Jump(it.first_offset, it.last_offset))
+            .unwrap_or_default(),
         Pairs::Tile => tile_of(&it.name).map_or(Press::Nothing, Press::Tile),
-        Pairs::Kernel | Pairs::Kind => Press::Nothing,
+        Pairs::Kind => {
+            let kind = kind_focus(&it.name);
+            kind.map_or(Press::Nothing, |name| Press::Kernel(name.to_owned()))
+        }
     }
 }
 
-fn row(it: &Change) -> Vec<Cell> {
+fn row(it: &Change, has_path: bool) -> Vec<Cell> {
     let (before, after) = (it.before_cycles(), it.after_cycles());
     let delta = Change::delta(before, after);
     let count = |side: &Option<Measures>| side.as_ref().map(|it| it.sample_count);
@@ -220,9 +282,17 @@ fn row(it: &Change) -> Vec<Cell> {
         text: text::signed_percent(delta, before),
         raw: Cell::share(share).raw,
     };
-    vec![
-        Cell::name(&it.name),
-        Cell::name(it.verdict.name()),
+    let mut cells = vec![Cell::name(&it.name), Cell::name(it.verdict.name())];
+    if has_path {
+        let [old, new] = it.path.unwrap_or_default();
+        let on_path = [
+            Cell::signed(Change::delta(old, new)),
+            Cell::count(old),
+            Cell::count(new),
+        ];
+        cells.extend(on_path);
+    }
+    cells.extend([
         Cell::count_or_unknown(it.before.map(|_| before)),
         Cell::count_or_unknown(it.after.map(|_| after)),
         Cell::signed(delta),
@@ -231,7 +301,8 @@ fn row(it: &Change) -> Vec<Cell> {
         Cell::count_or_unknown(count(&it.after)),
         Cell::share(efficiency(&it.before)),
         Cell::share(efficiency(&it.after)),
-    ]
+    ]);
+    cells
 }
 
 fn tile_of(name: &str) -> Option<u32> {

@@ -23,12 +23,13 @@ use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Scene;
 use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::steering::Steering;
 use crate::timeline::viewport::Viewport;
 
 /// The other timeline.
 #[component]
 pub(super) fn Beside() -> impl IntoView {
-    let app = use_app();
+    let (app, derived) = (use_app(), use_derived());
     let aligned = Memo::new(move |_| app.view.with(|view| view.panels.aligned));
     let size = RwSignal::new(Size::default());
     let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
@@ -58,7 +59,9 @@ pub(super) fn Beside() -> impl IntoView {
         move || scene(app, aligned, &viewport.get()?, picture.get(), size.get()),
         || {},
     );
+    let steering = Steering::new(app, derived, size);
     let moved = move |event: web_sys::PointerEvent| {
+        steering.moved(&event);
         let at = place(&event);
         let viewport = viewport.get_untracked();
         let cycle = viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at));
@@ -79,6 +82,9 @@ pub(super) fn Beside() -> impl IntoView {
         <div class="picture" node_ref=host role="img" data-testid="other-timeline"
             data-state=state data-span=move || span_text(viewport)
             aria-label="Timeline of the other profile, with the same tiles and as many cycles"
+            on:pointerdown=move |event| steering.pressed(&event)
+            on:pointerup=move |_| steering.let_go() on:pointercancel=move |_| steering.let_go()
+            on:wheel=move |event| steering.turned(&event)
             on:pointermove=moved on:pointerleave=move |_| app.point(None)>
             <canvas node_ref=canvas></canvas>
         </div>

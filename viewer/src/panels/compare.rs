@@ -133,6 +133,7 @@ fn Differences() -> impl IntoView {
             clock: view.clock,
             pairs: view.panels.pairs,
             force: view.panels.force,
+            swapped: view.panels.swapped,
         }))
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked.clone()));
@@ -151,8 +152,8 @@ fn Differences() -> impl IntoView {
         let by_place = app
             .view
             .with_untracked(|view| matches!(view.panels.pairs, Pairs::Phase | Pairs::Operation));
-        if by_place && let Some((Some(here), Some(there))) = starts {
-            app.change_view(|view| view.panels.aligned = Some((here, there)));
+        if by_place && let Some((here, there)) = starts {
+            app.change_view(|view| view.panels.aligned = here.zip(there));
         }
     });
     let clock = Signal::derive(move || app.view.with(|view| view.clock));
@@ -165,6 +166,13 @@ fn Differences() -> impl IntoView {
         <div data-panel data-testid="differences" data-state=state>
             <div class="controls">
                 <PairsChoice/>
+                <button type="button" data-testid="swap"
+                    title="Take the open profile as the run before, or as the run after again"
+                    on:click=move |_| app.change_view(|view| {
+                        view.panels.swapped = !view.panels.swapped;
+                    })>
+                    "Swap before and after"
+                </button>
                 <CopyAnswer id="compare" asked=question command/>
             </div>
             {move || refusal().map(|refusal| view! {
@@ -205,10 +213,11 @@ fn command(app: App, asked: &CompareAsked) -> Option<String> {
     }
     let force = if asked.force { " --force" } else { "" };
     let clock = asked.clock.name();
-    let words = format!(
-        "profile-diff {} {} --clock {clock}{force} --limit 0 --json",
-        other.file, here.file
-    );
+    let (before, after) = match asked.swapped {
+        true => (&here.file, &other.file),
+        false => (&other.file, &here.file),
+    };
+    let words = format!("profile-diff {before} {after} --clock {clock}{force} --limit 0 --json");
     Some(format!("{}{}", other.first, here.command(&words)))
 }
 

@@ -11,7 +11,7 @@ use crate::browser::{self, Text};
 use crate::engine::list::{List, ListColumn, ListRow, Press};
 use crate::engine::table::Cell;
 use crate::state::actions::{App, use_app};
-use crate::state::derived::use_derived;
+use crate::state::derived::{room, use_derived};
 use crate::state::listed;
 use crate::state::view::{Sort, Span, TileIds, ViewState};
 
@@ -363,7 +363,8 @@ pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
 fn jump(app: App, clock: ClockKind, from: u64, to: u64) {
     let run = app
         .load
-        .with_untracked(|load| load.summary().map_or(u64::MAX, |it| it.run(clock)));
+        .with_untracked(|load| load.summary().map_or(u64::MAX, |it| it.run(clock)))
+        .max(untrack(|| room(app)));
     app.jump_view(|view| bring(view, clock, run, from, to));
 }
 

@@ -27,6 +27,7 @@ use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::{Bitmap, Colour};
 use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::steering::Steering;
 
 /// The panel.
 #[component]
@@ -145,7 +146,9 @@ fn Ports() -> impl IntoView {
         Some(scene)
     };
     keep_painted(canvas, size, scene, || {});
+    let steering = Steering::new(app, derived, size);
     let moved = move |event: web_sys::PointerEvent| {
+        steering.moved(&event);
         let at = place(&event);
         let viewport = derived.viewport.get_untracked();
         app.point(viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at)));
@@ -158,6 +161,9 @@ fn Ports() -> impl IntoView {
         <div class="picture tall" node_ref=host role="img" data-testid="ports" data-state=state
             aria-label="Exchange ports of the tiles in view over the cycles in view. The tables \
                         below have bytes by exchange and by tile."
+            on:pointerdown=move |event| steering.pressed(&event)
+            on:pointerup=move |_| steering.let_go() on:pointercancel=move |_| steering.let_go()
+            on:wheel=move |event| steering.turned(&event)
             on:pointermove=moved on:pointerleave=move |_| app.point(None)>
             <canvas node_ref=canvas data-testid="ports-canvas"></canvas>
         </div>

@@ -18,10 +18,11 @@ use crate::state::derived::{Derived, use_derived};
 use crate::state::load::LoadState;
 use crate::state::panels::Across;
 use crate::timeline::cursor;
-use crate::timeline::layout::{Marks, Size};
-use crate::timeline::pointer::{Pointer, cycle_across, place};
+use crate::timeline::layout::Size;
+use crate::timeline::pointer::{cycle_across, place};
 use crate::timeline::scene::Scene;
 use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::steering::turned;
 
 /// The memory of one tile.
 #[component]
@@ -118,10 +119,9 @@ fn Picture(
         }
     };
     // Its wheel zooms and pans the cycles of the timeline, which are across here too.
-    let wheel = Pointer::new(app, derived, size, RwSignal::new(Marks::default()));
-    let turned = move |event: web_sys::WheelEvent| {
+    let wheel = move |event: web_sys::WheelEvent| {
         if axis.in_cycles.get_untracked() && !event.alt_key() {
-            wheel.turned(&event);
+            turned(app, derived, size, &event);
             point(place(&event));
         }
     };
@@ -139,7 +139,7 @@ fn Picture(
     view! {
         <div class="picture memory" node_ref=host role="img" data-testid="tile-map" data-panel
             data-state=move || axis.state() data-across=move || axis.name() aria-label=label
-            on:pointermove=move |event| point(place(&event)) on:pointerleave=left on:wheel=turned>
+            on:pointermove=move |event| point(place(&event)) on:pointerleave=left on:wheel=wheel>
             <canvas node_ref=canvas data-testid="memory-canvas"></canvas>
         </div>
         <output class="range said" data-testid="memory-said">

@@ -45,9 +45,10 @@ impl Derived {
     /// The memos of `app`.
     pub(crate) fn new(app: App) -> Self {
         let viewport = Memo::new(move |_| {
+            let room = room(app);
             app.load.with(|load| {
                 load.summary()
-                    .map(|it| app.view.with(|view| viewport(view, it)))
+                    .map(|it| app.view.with(|view| viewport(view, it, room)))
             })
         });
         let (groups, plot) = of_rows(app, viewport);
@@ -129,9 +130,25 @@ fn pressed_phase(app: App) -> Option<PhaseBar> {
     })
 }
 
-/// What `view` shows of a profile.
-pub(crate) fn viewport(view: &ViewState, summary: &Summary) -> Viewport {
-    let whole = Viewport::whole(summary.run(view.clock), summary.tiles.count());
+/// Cycles of the open profile's timeline that a profile compared with it reaches to.
+pub(crate) fn room(app: App) -> u64 {
+    let (is_compared, clock, aligned) = app.view.with(|view| {
+        let is_compared = view.lower == Lower::Compare;
+        (is_compared, view.clock, view.panels.aligned)
+    });
+    let other = app
+        .panels
+        .other
+        .with(|it| it.ready().map(|it| it.1.run(clock)));
+    let (here, there) = aligned.unwrap_or_default();
+    let reach = |run: u64| run.saturating_add(here).saturating_sub(there);
+    other.filter(|_| is_compared).map_or(0, reach)
+}
+
+/// What `view` shows of a profile, and of nothing up to cycle `room` where that is further.
+pub(crate) fn viewport(view: &ViewState, summary: &Summary, room: u64) -> Viewport {
+    let run = summary.run(view.clock).max(room);
+    let whole = Viewport::whole(run, summary.tiles.count());
     let placed = match view.span {
         Some(span) => whole.with_span(span),
         None => whole,
@@ -180,25 +197,36 @@ pub(crate) fn selected(view: &ViewState, summary: &Summary) -> Option<Viewport> 
         tiles: selection.tiles,
         ..ViewState::default()
     };
-    Some(viewport(&part, summary))
+    Some(viewport(&part, summary, 0))
 }
 
-/// Selects the part that a viewport shows.
+/// Selects the part that a viewport shows, as far as the run goes.
 pub(crate) fn select(view: &mut ViewState, part: &Viewport, summary: &Summary) {
+    let run = summary.run(view.clock);
+    if part.span.from >= run {
+        view.selection = None;
+        return;
+    }
     let mut placed = ViewState {
         rows: view.rows,
         ..ViewState::default()
     };
     place(&mut placed, part, summary);
     view.selection = Some(Selection {
-        span: part.span,
+        span: Span {
+            to: part.span.to.min(run),
+            ..part.span
+        },
         tiles: placed.tiles,
     });
 }
 
 /// Moves the tiles in view to where `tile` is one of them, unless it is already.
 pub(crate) fn reveal(view: &mut ViewState, tile: u32, summary: &Summary) {
-    let (Some(at), shown) = (summary.tiles.positions(tile, tile), viewport(view, summary)) else {
+    let (Some(at), shown) = (
+        summary.tiles.positions(tile, tile),
+        viewport(view, summary, 0),
+    ) else {
         return;
     };
     if shown.tiles.contains(&at.start) || view.rows != Rows::Tile {
@@ -255,7 +283,7 @@ mod tests {
             }),
             ..ViewState::default()
         };
-        let shown = viewport(&view, &summary);
+        let shown = viewport(&view, &summary, 0);
         assert_eq!((shown.run, shown.tiles.clone()), (1_000, 10..30));
         let mut again = ViewState::default();
         place(&mut again, &shown, &summary);
@@ -272,10 +300,31 @@ mod tests {
         select(&mut view, &part, &summary);
         assert_eq!(selected(&view, &summary), Some(part));
         assert!(
-            viewport(&view, &summary).is_whole(),
+            viewport(&view, &summary, 0).is_whole(),
             "selecting does not move"
         );
         assert_eq!(selected(&ViewState::default(), &summary), None);
+    }
+
+    #[test]
+    fn a_longer_profile_beside_makes_room_where_nothing_is_selected() {
+        let summary = summary();
+        let mut view = ViewState::default();
+        let shown = viewport(&view, &summary, 2_500);
+        assert_eq!((shown.run, shown.is_whole()), (2_500, true));
+        assert_eq!(viewport(&view, &summary, 900).run, 1_000, "a shorter one");
+        place(&mut view, &shown, &summary);
+        assert_eq!(view, ViewState::default(), "both are whole");
+        let beyond = |from, to| shown.with_span(Span { from, to });
+        select(&mut view, &beyond(900, 1_800), &summary);
+        let selected = view.selection.map(|it| it.span);
+        let to_the_end = Span {
+            from: 900,
+            to: 1_000,
+        };
+        assert_eq!(selected, Some(to_the_end));
+        select(&mut view, &beyond(1_000, 1_800), &summary);
+        assert_eq!(view.selection, None);
     }
 
     #[test]
@@ -309,7 +358,7 @@ mod tests {
     fn the_whole_run_leaves_no_trace_in_the_view() {
         let summary = summary();
         let mut view = ViewState::default();
-        let shown = viewport(&view, &summary);
+        let shown = viewport(&view, &summary, 0);
         place(&mut view, &shown, &summary);
         assert_eq!(view, ViewState::default());
     }
@@ -327,6 +376,6 @@ mod tests {
             }),
             ..ViewState::default()
         };
-        assert!(viewport(&view, &summary()).is_whole());
+        assert!(viewport(&view, &summary(), 0).is_whole());
     }
 }

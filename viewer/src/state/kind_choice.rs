@@ -31,6 +31,13 @@ pub(crate) fn kind_called(kernel: &str) -> Option<SampleKind> {
     }
 }
 
+/// What is in focus where the kind of this name is; compute is in focus by kernels only.
+pub(crate) fn kind_focus(kind: &str) -> Option<&'static str> {
+    let names = ["exchange", "sync", "idle"].into_iter();
+    let mut names = names.filter_map(|name| Some((kind_called(name)?, name)));
+    names.find(|it| it.0.name() == kind).map(|it| it.1)
+}
+
 impl KindFilter {
     /// All filters, in the order of the menu.
     pub(crate) const ALL: [Self; 6] = [

@@ -10,13 +10,13 @@ use super::view::Sort;
 /// What a row of the comparison stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Pairs {
-    /// A kernel symbol.
+    /// A model-level operation: two plans have them in common, kernels hardly.
     #[default]
+    Operation,
+    /// A kernel symbol.
     Kernel,
     /// A phase, aligned by structure.
     Phase,
-    /// A model-level operation.
-    Operation,
     /// A physical tile.
     Tile,
     /// A sample kind.
@@ -26,11 +26,11 @@ pub(crate) enum Pairs {
 impl Pairs {
     /// All choices, in the order of the menu.
     pub(crate) const ALL: [Self; 5] = [
+        Self::Operation,
+        Self::Kind,
         Self::Kernel,
         Self::Phase,
-        Self::Operation,
         Self::Tile,
-        Self::Kind,
     ];
 
     /// The name in links.
@@ -102,8 +102,8 @@ pub(crate) type Aligned = (u64, u64);
 
 /// What a link says of a table with every figure.
 const ALL_FIGURES: &str = "all";
-/// What a link says of profiles that are compared all the same.
-const FORCED: &str = "1";
+/// What a link says of what is so.
+const YES: &str = "1";
 
 /// What a link restores of the panels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -124,6 +124,8 @@ pub(crate) struct PanelState {
     pub(crate) aligned: Option<Aligned>,
     /// Whether profiles that are unlike are compared all the same.
     pub(crate) force: bool,
+    /// Whether the open profile is the run before, the other one the run after.
+    pub(crate) swapped: bool,
     /// Name of the phase whose straggler is marked.
     pub(crate) phase: Option<String>,
     /// Address of the package whose memory is shown.
@@ -158,7 +160,8 @@ impl PanelState {
             "pairs" => self.pairs = Pairs::from_name(value).unwrap_or_default(),
             "compare" => self.compare = text(),
             "align" => self.aligned = range(value),
-            "force" => self.force = value == FORCED,
+            "force" => self.force = value == YES,
+            "swap" => self.swapped = value == YES,
             "phase" => self.phase = text(),
             "package" => self.package = text(),
             "tile" => self.tile = value.parse().ok(),
@@ -195,7 +198,10 @@ impl PanelState {
             pairs.push(("align", format!("{here}-{there}")));
         }
         if self.force {
-            pairs.push(("force", FORCED.to_owned()));
+            pairs.push(("force", YES.to_owned()));
+        }
+        if self.swapped {
+            pairs.push(("swap", YES.to_owned()));
         }
         if let Some(phase) = &self.phase {
             pairs.push(("phase", encoded(phase)));
@@ -234,6 +240,7 @@ mod tests {
             compare: Some("/a/b c&d".to_owned()),
             aligned: Some((70, 95)),
             force: true,
+            swapped: true,
             phase: Some("exchange phase 3/0".to_owned()),
             package: Some("https://host/x.ipuexe?y=1".to_owned()),
             tile: Some(7),

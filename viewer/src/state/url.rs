@@ -2,7 +2,7 @@
 //!
 //! `#v=1&clock=&t=a-b&tiles=&rows=&sel=a-b&seltiles=&by=&kernel=&kind=&sort=&find=&colour=&view=
 //! &map=`, then what the panels add (`panels.rs`):
-//! `&order=&over=&cycle=&plot=&pairs=&compare=&align=a-b&force=&phase=&package=&tile=
+//! `&order=&over=&cycle=&plot=&pairs=&compare=&align=a-b&force=&swap=&phase=&package=&tile=
 //! &across=&key=&columns=`. Integers in cycles, names percent-encoded.
 //! Keys that are not ours are kept in order; a value that cannot be read leaves the default. Under
 //! an unknown `v` our keys may mean something else: they are dropped, and the profile opens all the

@@ -355,25 +355,30 @@ fn selected_rect(viewport: &Viewport, part: &Viewport, plot: Rect) -> Option<Rec
     })
 }
 
-/// The strip over the whole run with the view marked.
+/// The strip over the whole run with the view marked; `overview` are the pixels of the open
+/// profile, and the cycles that they are of.
 pub(crate) fn strip(
     size: Size,
     viewport: &Viewport,
-    bitmap: Option<&Arc<Bitmap>>,
+    overview: Option<(&Arc<Bitmap>, u64)>,
     palette: &Palette,
 ) -> Scene {
     let mut scene = Scene::default();
     let rect = strip_rect(size);
     scene.fill(rect, palette.idle);
-    if let Some(bitmap) = bitmap {
+    let run = Viewport::whole(viewport.run, viewport.tile_count);
+    if let Some((bitmap, cycles)) = overview {
+        let target = Rect {
+            width: run.fraction_of_cycle(cycles) * rect.width,
+            ..rect
+        };
         let bitmap = Arc::clone(bitmap);
         scene.shapes.push(Shape::Image {
             bitmap,
-            target: rect,
+            target,
             clip: rect,
         });
     }
-    let run = Viewport::whole(viewport.run, viewport.tile_count);
     let from = rect.x + run.fraction_of_cycle(viewport.span.from) * rect.width;
     let to = rect.x + run.fraction_of_cycle(viewport.span.to) * rect.width;
     let veil = palette.panel.with_alpha(150);

@@ -20,6 +20,7 @@ pub(crate) mod pointer;
 pub(crate) mod scene;
 pub(crate) mod selected;
 pub(crate) mod stage;
+pub(crate) mod steering;
 pub(crate) mod strip;
 pub(crate) mod surface;
 pub(crate) mod viewport;

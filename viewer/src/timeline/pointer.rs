@@ -6,8 +6,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, KeyboardEvent, PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, End, Grip, Key, KeyAction, Move, Released, Touch, Wheel};
+use super::input::{self, At, Drag, End, Grip, Key, KeyAction, Move, Released, Touch};
 use super::layout::{self, Marks, Size};
+use super::steering::{fractions, turned};
 use super::viewport::Viewport;
 use super::{canvas, frames, pace};
 use crate::browser;
@@ -20,8 +21,6 @@ use crate::state::view::ViewState;
 
 /// What scrolls by itself when it, or something in it, has the focus.
 const SCROLLING: &str = ".scroll, .chart, .help, pre";
-/// CSS pixels of one line, for wheels that count in lines.
-const LINE: f64 = 16.0;
 
 /// The handlers of one plot.
 #[derive(Clone, Copy)]
@@ -248,28 +247,11 @@ impl Pointer {
 
     /// The wheel turns.
     pub(crate) fn turned(self, event: &WheelEvent) {
-        let unit = if event.delta_mode() == WheelEvent::DOM_DELTA_LINE {
-            LINE
-        } else {
-            1.0
-        };
-        let wheel = Wheel {
-            x: event.delta_x() * unit,
-            y: event.delta_y() * unit,
-            time: event.ctrl_key() || event.meta_key() || event.shift_key(),
-            tiles: event.alt_key(),
-        };
-        if let Some(by) = input::on_wheel(wheel, self.fractions(place(event))) {
-            event.prevent_default();
-            go(self.app, self.derived, &by);
-        }
+        turned(self.app, self.derived, self.size, event);
     }
 
     fn fractions(self, at: (f64, f64)) -> At {
-        let plot = layout::plot_rect(self.size.get_untracked());
-        let x = ((at.0 - plot.x) / plot.width).clamp(0.0, 1.0);
-        let y = ((at.1 - plot.y) / plot.height).clamp(0.0, 1.0);
-        At { x, y }
+        fractions(self.size.get_untracked(), at)
     }
 
     /// Keys work wherever the focus is, but for fields that take text.

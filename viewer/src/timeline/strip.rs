@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use web_sys::PointerEvent;
 
 use super::canvas::device;
+use super::colour::Ink;
 use super::layout::{self, Size};
 use super::pointer::{current_element, place, show};
 use super::scene::Bitmap;
@@ -33,25 +34,18 @@ pub(crate) fn Strip() -> impl IntoView {
     follow_size(host, size);
     ask(app, derived, size);
     let count = StoredValue::new(0_u64);
-    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
+    let overview = Memo::new(move |_| -> Option<(Arc<Bitmap>, u64)> {
         let strip = app.strip.get()?;
         count.update_value(|count| *count += 1);
-        Some(Arc::new(
-            derived
-                .ink
-                .with(|ink| ink.strip(&strip, ROWS, count.get_value())),
-        ))
+        let pixels = |ink: &Arc<Ink>| ink.strip(&strip, ROWS, count.get_value());
+        Some((Arc::new(derived.ink.with(pixels)), strip.run))
     });
     let scene = move || {
         let viewport = derived.viewport.get()?;
         let palette = app.theme.get().palette();
-        bitmap.with(|bitmap| {
-            Some(layout::strip(
-                size.get(),
-                &viewport,
-                bitmap.as_ref(),
-                palette,
-            ))
+        overview.with(|overview| {
+            let overview = overview.as_ref().map(|(bitmap, run)| (bitmap, *run));
+            Some(layout::strip(size.get(), &viewport, overview, palette))
         })
     };
     keep_painted(canvas, size, scene, || {});
