@@ -49,7 +49,7 @@ pub struct Failure {
     pub message: String,
 }
 
-/// What was drawn on a canvas since the page began.
+/// What was drawn on a canvas since the page began, or on elements since they were first asked.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Drawn {
     /// Calls that drew something.
@@ -58,7 +58,8 @@ pub struct Drawn {
     pub texts: Vec<String>,
 }
 
-/// Keeps count of what every canvas of a page is told to draw.
+/// Keeps count of what every canvas of a page is told to draw, and of what changes in an element of
+/// marks.
 const WATCH: &str = "(() => { const canvases = new WeakMap(); \
     const of = (it) => canvases.get(it) ?? \
     canvases.set(it, { calls: 0, texts: [] }).get(it); \
@@ -67,7 +68,14 @@ const WATCH: &str = "(() => { const canvases = new WeakMap(); \
     const draw = ink[name]; ink[name] = function (...words) { const it = of(this.canvas); \
     it.calls += 1; if (name === 'clearRect') it.texts = []; \
     if (name === 'fillText') it.texts.push(words[0]); return draw.apply(this, words); }; } \
-    window.drawnOn = (selector) => of(document.querySelector(selector)); })()";
+    const changes = (it) => { if (!canvases.has(it)) new MutationObserver((list) => { \
+    of(it).calls += list.length; }).observe(it, { attributes: true, childList: true, \
+    subtree: true }); return of(it); }; \
+    const shown = (it) => [...it.children].filter((mark) => mark.style.display !== 'none' && \
+    mark.textContent).map((mark) => mark.textContent); \
+    window.drawnOn = (selector) => { const it = document.querySelector(selector); \
+    return it instanceof HTMLCanvasElement ? of(it) : \
+    { calls: changes(it).calls, texts: shown(it) }; }; })()";
 
 impl Viewer {
     /// A page of the usual size on `url` that keeps count of what is drawn, for [`Self::drawn_on`].

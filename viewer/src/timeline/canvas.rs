@@ -42,15 +42,6 @@ impl CanvasSurface {
         })
     }
 
-    /// Makes the canvas `size` CSS pixels large with `ratio` device pixels each.
-    pub(crate) fn resize(&mut self, size: Size, ratio: f64) {
-        if (self.size, self.ratio) != (size, ratio) {
-            self.canvas.set_width(device(size.width, ratio));
-            self.canvas.set_height(device(size.height, ratio));
-            (self.size, self.ratio) = (size, ratio);
-        }
-    }
-
     /// Uploads a bitmap, unless it is the one kept.
     fn keep(&mut self, bitmap: &Bitmap) -> bool {
         if self.kept_id == Some(bitmap.id) {
@@ -75,6 +66,16 @@ impl CanvasSurface {
 }
 
 impl Surface for CanvasSurface {
+    fn resize(&mut self, size: Size, ratio: f64) {
+        if (self.size, self.ratio) != (size, ratio) {
+            self.canvas.set_width(device(size.width, ratio));
+            self.canvas.set_height(device(size.height, ratio));
+            (self.size, self.ratio) = (size, ratio);
+        }
+    }
+
+    fn finish(&mut self) {}
+
     fn clear(&mut self) {
         // Without a rotation or skew the call cannot fail.
         let _ = self

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use gloo_timers::callback::Timeout;
-use leptos::html;
 use leptos::prelude::*;
 
 use super::canvas::device;
@@ -18,7 +17,7 @@ use super::layout::{self, Marks, Picture, PlotView, Size};
 use super::pace::{self, Step};
 use super::pointer::Pointer;
 use super::selected::Selected;
-use super::stage::{follow_size, keep_painted};
+use super::stage::{follow_size, keep_marked, keep_painted};
 use super::viewport::Viewport;
 use super::words::description;
 use crate::browser;
@@ -41,11 +40,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     let size = RwSignal::new(Size::default());
     let marks = RwSignal::new(Marks::default());
     let drawn = RwSignal::new(None::<Drawn>);
-    let (host, base, overlay) = (
-        NodeRef::new(),
-        NodeRef::new(),
-        NodeRef::<html::Canvas>::new(),
-    );
+    let (host, base, overlay) = (NodeRef::new(), NodeRef::new(), NodeRef::new());
     follow_size(host, size);
     let asked = Memo::new(move |_| asked(app, derived, size.get()));
     ask_rows(app);
@@ -63,7 +58,7 @@ pub(crate) fn Timeline() -> impl IntoView {
         }
     });
     let scene = move || overlay_scene(app, derived, size.get(), marks);
-    keep_painted(overlay, size, scene, || {});
+    keep_marked(overlay, size, scene);
     let pointer = Pointer::new(app, derived, size, marks);
     forget_the_profile_before(app, pointer, drawn, inked);
     pointer.listen_to_keys();
@@ -92,7 +87,7 @@ pub(crate) fn Timeline() -> impl IntoView {
                 on:pointerleave=move |_| pointer.left()
                 on:wheel=move |event| frames::measured(|| pointer.turned(&event))>
                 <canvas node_ref=base data-testid="timeline-base"></canvas>
-                <canvas node_ref=overlay class="overlay" data-testid="timeline-overlay"></canvas>
+                <div node_ref=overlay class="overlay" data-testid="timeline-overlay"></div>
                 <Tooltip marks size host/>
             </div>
             <Legend/>

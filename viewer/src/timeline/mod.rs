@@ -9,6 +9,7 @@ pub(crate) mod chip;
 pub(crate) mod colour;
 pub(crate) mod component;
 pub(crate) mod cursor;
+pub(crate) mod elements;
 pub(crate) mod frames;
 pub(crate) mod input;
 pub(crate) mod labels;

@@ -4,7 +4,7 @@ use super::scene::{Scene, Shape};
 use super::surface::Surface;
 
 /// Replaces what is on `surface` by `scene`.
-pub(crate) fn paint(scene: &Scene, surface: &mut impl Surface) {
+pub(crate) fn paint(scene: &Scene, surface: &mut dyn Surface) {
     surface.clear();
     for shape in &scene.shapes {
         match shape {
@@ -25,4 +25,5 @@ pub(crate) fn paint(scene: &Scene, surface: &mut impl Surface) {
             }
         }
     }
+    surface.finish();
 }

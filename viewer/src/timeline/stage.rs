@@ -7,11 +7,12 @@ use wasm_bindgen::closure::Closure;
 use web_sys::{Element, ResizeObserver};
 
 use super::canvas::CanvasSurface;
+use super::elements::ElementSurface;
 use super::frames;
 use super::layout::Size;
 use super::paint::paint;
 use super::scene::Scene;
-use super::surface::Surface as _;
+use super::surface::Surface;
 use crate::browser;
 
 /// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it.
@@ -20,11 +21,58 @@ pub(crate) fn keep_painted(
     canvas: NodeRef<html::Canvas>,
     size: RwSignal<Size>,
     scene: impl Fn() -> Option<Scene> + 'static,
-    painted: impl Fn() + Copy + 'static,
+    painted: impl Fn() + 'static,
 ) {
-    let surface = StoredValue::new_local(None::<CanvasSurface>);
+    let surface = move || {
+        let surface = CanvasSurface::new(canvas.get()?)?;
+        Some(Box::new(surface) as Box<dyn Surface>)
+    };
+    keep(Stage {
+        surface: Box::new(surface),
+        size,
+        scene: Box::new(scene),
+        painted: Box::new(painted),
+    });
+}
+
+/// The same with elements in `host`, for marks.
+pub(crate) fn keep_marked(
+    host: NodeRef<html::Div>,
+    size: RwSignal<Size>,
+    scene: impl Fn() -> Option<Scene> + 'static,
+) {
+    let surface = move || {
+        let surface = ElementSurface::new(host.get()?.unchecked_into());
+        Some(Box::new(surface) as Box<dyn Surface>)
+    };
+    keep(Stage {
+        surface: Box::new(surface),
+        size,
+        scene: Box::new(scene),
+        painted: Box::new(|| {}),
+    });
+}
+
+/// What keeps one surface painted. Boxed, as there are many and none is in a hurry.
+struct Stage {
+    /// Makes the surface once its element is there.
+    surface: Box<dyn Fn() -> Option<Box<dyn Surface>>>,
+    size: RwSignal<Size>,
+    scene: Box<dyn Fn() -> Option<Scene>>,
+    painted: Box<dyn Fn()>,
+}
+
+fn keep(stage: Stage) {
+    let Stage {
+        surface: make,
+        size,
+        scene,
+        painted,
+    } = stage;
+    let surface = StoredValue::new_local(None::<Box<dyn Surface>>);
     let newest = StoredValue::new_local(None::<Scene>);
     let is_waiting = StoredValue::new(false);
+    let painted = StoredValue::new_local(painted);
     let frame = move || {
         // The component may be gone by now.
         if is_waiting.try_set_value(false).is_some() {
@@ -32,26 +80,26 @@ pub(crate) fn keep_painted(
         }
         frames::measured(|| {
             surface.update_value(|surface| {
-                if surface.is_none() {
-                    *surface = canvas.get_untracked().and_then(CanvasSurface::new);
-                }
                 if let (Some(surface), Some(scene)) = (surface, newest.get_value()) {
                     surface.resize(size.get_untracked(), browser::pixel_ratio());
-                    paint(&scene, surface);
+                    paint(&scene, &mut **surface);
                 }
             });
-            painted();
+            painted.with_value(|painted| painted());
         });
     };
     Effect::new(move |_| {
-        let is_there = size.get().width > 0.0 && canvas.get().is_some();
+        if surface.with_value(Option::is_none) {
+            surface.set_value(make());
+        }
+        let is_there = size.get().width > 0.0 && surface.with_value(Option::is_some);
         let made = is_there.then(|| frames::measured(&scene)).flatten();
         let is_made = made.is_some();
         newest.set_value(made);
         if !is_made {
             surface.update_value(|surface| {
                 if let Some(surface) = surface {
-                    surface.clear();
+                    paint(&Scene::default(), &mut **surface);
                 }
             });
             return;

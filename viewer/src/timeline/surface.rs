@@ -1,9 +1,12 @@
 //! What a painter can do: the seam between a [`Scene`](super::scene::Scene) and a canvas.
 
+use super::layout::Size;
 use super::scene::{Anchor, Bitmap, Colour, Rect};
 
 /// Something to paint on, in CSS pixels.
 pub(crate) trait Surface {
+    /// Makes it `size` CSS pixels large with `ratio` device pixels each.
+    fn resize(&mut self, size: Size, ratio: f64);
     /// Makes everything transparent.
     fn clear(&mut self);
     /// Fills a rectangle.
@@ -12,6 +15,8 @@ pub(crate) trait Surface {
     fn image(&mut self, bitmap: &Bitmap, target: Rect, clip: Rect);
     /// Writes one line of text, vertically centred on the point.
     fn text(&mut self, at: (f64, f64), anchor: Anchor, text: &str, colour: Colour);
+    /// The picture is whole.
+    fn finish(&mut self);
 }
 
 /// A surface that writes down what it was told, one line a call.
@@ -32,6 +37,10 @@ impl RecordingSurface {
 
 #[cfg(test)]
 impl Surface for RecordingSurface {
+    fn resize(&mut self, _size: Size, _ratio: f64) {}
+
+    fn finish(&mut self) {}
+
     fn clear(&mut self) {
         self.push("clear");
     }
