@@ -50,6 +50,24 @@ async fn a_package_shows_the_memory_of_its_tiles() {
             "document.querySelector('[data-testid=tile-memory-tile]').innerText === '{other}'"
         ))
         .await;
+    // Another tile is typed, and taken back.
+    let typed: String = viewer
+        .eval(
+            "(() => { const it = document.querySelector('[data-testid=memory-tile]'); \
+             it.focus(); document.execCommand('insertText', false, '1'); return it.value; })()",
+        )
+        .await;
+    assert_ne!(typed, other.to_string());
+    viewer.key("Escape", "Escape").await;
+    viewer
+        .wait("document.activeElement === document.body")
+        .await;
+    let kept: String = viewer
+        .eval("document.querySelector('[data-testid=memory-tile]').value")
+        .await;
+    assert_eq!(kept, other.to_string());
+    let address = viewer.address().await;
+    assert!(address.contains(&format!("&tile={other}")), "{address}");
     viewer.assert_quiet().await;
 }
 

@@ -52,18 +52,18 @@ impl Cause {
         }
     }
 
-    /// The heading of the banner.
-    pub(crate) const fn heading(self) -> &'static str {
+    /// The heading over what went wrong with a file that was to be `what`: a profile, a package.
+    pub(crate) fn heading(self, what: &str) -> String {
         match self {
-            Self::UnknownType => "This is not a profile",
-            Self::Corrupt => "The profile is corrupt",
-            Self::Truncated => "The profile is cut off",
-            Self::Version => "The profile needs another version",
-            Self::TooLarge => "The profile is too large for this page",
-            Self::Network => "The profile could not be fetched",
-            Self::Unreadable => "The file could not be read",
-            Self::Stopped => "Not all samples are here",
-            Self::Internal => "The viewer failed",
+            Self::UnknownType => format!("This is not a {what}"),
+            Self::Corrupt => format!("The {what} is corrupt"),
+            Self::Truncated => format!("The {what} is cut off"),
+            Self::Version => format!("The {what} needs another version"),
+            Self::TooLarge => format!("The {what} is too large for this page"),
+            Self::Network => format!("The {what} could not be fetched"),
+            Self::Unreadable => "The file could not be read".to_owned(),
+            Self::Stopped => "Not all samples are here".to_owned(),
+            Self::Internal => "The viewer failed".to_owned(),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn Banner() -> impl IntoView {
         {move || shown().map(|(name, failure)| view! {
             <div class="banner" role="alert" data-testid="error-banner"
                 data-cause=failure.cause.name()>
-                <strong>{failure.cause.heading()}</strong>
+                <strong>{failure.cause.heading("profile")}</strong>
                 {name.map(|name| view! { <span class="which">{name}</span> })}
                 <p data-testid="error-message">{failure.message}</p>
             </div>

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use web_sys::PointerEvent;
 
 use super::legend::{Swatches, levels};
+use super::menu::Menu;
 use super::spent::{CopySpent, keep_spent};
 use crate::engine::spent::{SpentAsked, Told};
 use crate::state::actions::use_app;
@@ -71,19 +72,6 @@ fn MapControls(
     pointed: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let app = use_app();
-    let choose = move |event| {
-        let metric = Metric::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.metric = metric);
-    };
-    let is = move |metric| move || app.view.with(|view| view.metric == metric);
-    let choose_over = move |event| {
-        let over = Over::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| {
-            view.panels.over = over;
-            view.panels.cycle = None;
-        });
-    };
-    let is_over = move |over| move || app.view.with(|view| view.panels.over == over);
     let said = move || {
         let Some(tile) = pointed.get() else {
             return "drag over tiles of a row, or over rows, to bring them into the timeline"
@@ -109,20 +97,19 @@ fn MapControls(
     view! {
         <div class="controls">
             <h2>"The chip"</h2>
-            <label class="choice">"Over"
-                <select data-testid="over" on:change=choose_over>
-                    {Over::ALL.map(|it| view! {
-                        <option value=it.name() prop:selected=is_over(it)>{it.meaning()}</option>
-                    }).collect_view()}
-                </select>
-            </label>
-            <label class="choice">"Figure"
-                <select data-testid="metric" on:change=choose>
-                    {Metric::ALL.map(|it| view! {
-                        <option value=it.name() prop:selected=is(it)>{it.meaning()}</option>
-                    }).collect_view()}
-                </select>
-            </label>
+            <Menu id="over" label="Over"
+                items=Over::ALL.map(|it| (it.name(), it.meaning())).to_vec()
+                chosen=|view| view.panels.over.name()
+                choose=|app, name| app.change_view(|view| {
+                    view.panels.over = Over::from_name(name).unwrap_or_default();
+                    view.panels.cycle = None;
+                })/>
+            <Menu id="metric" label="Figure"
+                items=Metric::ALL.map(|it| (it.name(), it.meaning())).to_vec()
+                chosen=|view| view.metric.name()
+                choose=|app, name| app.change_view(|view| {
+                    view.metric = Metric::from_name(name).unwrap_or_default();
+                })/>
             <button type="button" data-testid="all-tiles"
                 disabled=move || app.view.with(|view| view.shown_tiles().is_none())
                 on:click=move |_| { app.jump_view(|view| view.tiles = None); }>"All tiles"</button>

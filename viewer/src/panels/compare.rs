@@ -12,6 +12,7 @@ use super::beside::Beside;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
 use super::legend::swatch;
+use super::menu::Menu;
 use crate::browser;
 use crate::engine::compare::{CompareAsked, TileChange};
 use crate::engine::panel::PanelAsked;
@@ -165,14 +166,7 @@ fn Differences() -> impl IntoView {
     view! {
         <div data-panel data-testid="differences" data-state=state>
             <div class="controls">
-                <PairsChoice/>
-                <button type="button" data-testid="swap"
-                    title="Take the open profile as the run before, or as the run after again"
-                    on:click=move |_| app.change_view(|view| {
-                        view.panels.swapped = !view.panels.swapped;
-                    })>
-                    "Swap before and after"
-                </button>
+                <Choices/>
                 <CopyAnswer id="compare" asked=question command/>
             </div>
             {move || refusal().map(|refusal| view! {
@@ -191,6 +185,28 @@ fn Differences() -> impl IntoView {
                 <DataTable kind clock list=part(answer, |it| it.changes.clone()) on_press=pressed/>
             </Show>
         </div>
+    }
+}
+
+/// What a row stands for, and which run is the one before.
+#[component]
+fn Choices() -> impl IntoView {
+    let app = use_app();
+    view! {
+        <Menu id="pairs" label="Differences by"
+            items=Pairs::ALL.map(|it| (it.name(), it.name())).to_vec()
+            chosen=|view| view.panels.pairs.name()
+            choose=|app, name| app.change_view(|view| {
+                view.panels.pairs = Pairs::from_name(name).unwrap_or_default();
+                view.panels.order = None;
+            })/>
+        <button type="button" data-testid="swap"
+            title="Take the open profile as the run before, or as the run after again"
+            on:click=move |_| app.change_view(|view| {
+                view.panels.swapped = !view.panels.swapped;
+            })>
+            "Swap before and after"
+        </button>
     }
 }
 
@@ -219,28 +235,6 @@ fn command(app: App, asked: &CompareAsked) -> Option<String> {
     };
     let words = format!("profile-diff {before} {after} --clock {clock}{force} --limit 0 --json");
     Some(format!("{}{}", other.first, here.command(&words)))
-}
-
-#[component]
-fn PairsChoice() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let pairs = Pairs::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| {
-            view.panels.pairs = pairs;
-            view.panels.order = None;
-        });
-    };
-    let is = move |it| move || app.view.with(|view| view.panels.pairs == it);
-    view! {
-        <label class="choice">"Differences by"
-            <select data-testid="pairs" on:change=choose>
-                {Pairs::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.name()}</option>
-                }).collect_view()}
-            </select>
-        </label>
-    }
 }
 
 /// The chip, coloured by what its tiles compute more or less.

@@ -7,11 +7,12 @@ use leptos::prelude::*;
 
 use super::copy::CopyButton;
 use super::data_table::{RowHeading, follow, is_focused};
+use super::menu::Menu;
 use crate::browser::{self, Text};
 use crate::engine::list::{Press, number};
 use crate::engine::protocol::Request;
 use crate::engine::table::{self, COLUMNS, Column, Row};
-use crate::state::actions::use_app;
+use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::{Grouping, KindFilter};
 
@@ -116,45 +117,32 @@ fn TableControls() -> impl IntoView {
 /// What a row stands for, and which samples count.
 #[component]
 fn Choices() -> impl IntoView {
-    let app = use_app();
-    let group = move |event| {
-        let value = event_target_value(&event);
+    let group = |app: App, value: &str| {
         app.change_view(|view| match value.strip_prefix(METADATA) {
             Some(key) => {
                 view.by = Grouping::Metadata;
                 key.clone_into(&mut view.panels.key);
             }
             None => {
-                view.by = Grouping::from_name(&value).unwrap_or_default();
+                view.by = Grouping::from_name(value).unwrap_or_default();
                 view.panels.key.clear();
             }
         });
     };
-    let filter = move |event| {
-        let kind = KindFilter::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.kind = kind);
-    };
-    let is_by = move |by| move || app.view.with(|view| view.by == by);
     let plain = Grouping::ALL
         .into_iter()
         .filter(|it| *it != Grouping::Metadata);
-    let is_kind = move |kind| move || app.view.with(|view| view.kind == kind);
     view! {
-        <label class="choice">"by"
-            <select data-testid="group-by" on:change=group>
-                {plain.map(|it| view! {
-                    <option value=it.name() prop:selected=is_by(it)>{it.name()}</option>
-                }).collect_view()}
-                <MetadataNames/>
-            </select>
-        </label>
-        <label class="choice">"of"
-            <select data-testid="kind" on:change=filter>
-                {KindFilter::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is_kind(it)>{it.label()}</option>
-                }).collect_view()}
-            </select>
-        </label>
+        <Menu id="group-by" label="by" items=plain.map(|it| (it.name(), it.name())).collect()
+            chosen=|view| view.by.name() choose=group>
+            <MetadataNames/>
+        </Menu>
+        <Menu id="kind" label="of"
+            items=KindFilter::ALL.map(|it| (it.name(), it.label())).to_vec()
+            chosen=|view| view.kind.name()
+            choose=|app, name| app.change_view(|view| {
+                view.kind = KindFilter::from_name(name).unwrap_or_default();
+            })/>
     }
 }
 

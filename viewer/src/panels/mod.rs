@@ -18,6 +18,7 @@ pub(crate) mod legend;
 pub(crate) mod lower;
 mod matrix;
 pub(crate) mod memory;
+mod menu;
 mod phases;
 mod plots;
 pub(crate) mod spent;

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::asked::{CopyCommand, command_of, keep_asked};
 use super::copy::CopyButton;
+use super::menu::Menu;
 use crate::browser::{self, Text};
 use crate::engine::command;
 use crate::engine::panel::PanelAsked;
@@ -58,7 +59,12 @@ pub(crate) fn Plots() -> impl IntoView {
             aria-label="Plots">
             <div class="controls">
                 <h2>"Plots"</h2>
-                <PlotChoice/>
+                <Menu id="plot" label="Chart"
+                    items=Chart::ALL.map(|it| (it.name(), it.title())).to_vec()
+                    chosen=|view| view.panels.chart.name()
+                    choose=|app, name| app.change_view(|view| {
+                        view.panels.chart = Chart::from_name(name).unwrap_or_default();
+                    })/>
                 <span class="hint">{about}</span>
                 <Keep/>
             </div>
@@ -83,25 +89,6 @@ fn asked(app: App, size: Size) -> Option<PlotAsked> {
         size: (width, HEIGHT),
         dark: app.theme.get() == Theme::Dark,
     })
-}
-
-#[component]
-fn PlotChoice() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let chart = Chart::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.panels.chart = chart);
-    };
-    let is = move |chart| move || app.view.with(|view| view.panels.chart == chart);
-    view! {
-        <label class="choice">"Chart"
-            <select data-testid="plot" on:change=choose>
-                {Chart::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.title()}</option>
-                }).collect_view()}
-            </select>
-        </label>
-    }
 }
 
 /// Keeps the chart and its data as files or on the clipboard.

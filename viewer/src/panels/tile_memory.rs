@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package, of};
 use super::facts::Facts;
+use super::menu::Menu;
 use super::tile_axis::TileAxis;
 use crate::engine::command;
 use crate::engine::memory::MemoryAnswer;
@@ -49,6 +50,13 @@ fn Controls() -> impl IntoView {
         app.change_view(|view| view.panels.tile = tile);
     };
     let tile = move || answer.with(|it| it.as_ref().map(|it| it.asked.tile.to_string()));
+    // Leaving the field that way takes back what was typed.
+    let taken_back = move |event: web_sys::KeyboardEvent| {
+        if event.key() == "Escape" {
+            let input: web_sys::HtmlInputElement = event_target(&event);
+            input.set_value(&untrack(tile).unwrap_or_default());
+        }
+    };
     let is_unused = move || answer.with(|it| it.as_ref().is_some_and(|it| it.facts.is_empty()));
     // Of a tile that the package does not use there is nothing to say.
     let answered = move || {
@@ -61,35 +69,21 @@ fn Controls() -> impl IntoView {
         <div class="controls">
             <label class="choice">"Physical tile"
                 <input type="text" inputmode="numeric" class="find" data-testid="memory-tile"
-                    prop:value=tile on:change=typed/>
+                    prop:value=tile on:change=typed on:keydown=taken_back/>
             </label>
             <Show when=move || app.load.with(LoadState::has_profile)>
-                <AcrossMenu/>
+                <Menu id="across" label="Across"
+                    items=Across::ALL.map(|it| (it.name(), it.meaning())).to_vec()
+                    chosen=|view| view.panels.across.name()
+                    choose=|app, name| app.change_view(|view| {
+                        view.panels.across = Across::from_name(name).unwrap_or_default();
+                    })/>
             </Show>
             <Show when=is_unused>
                 <span class="note">"The package does not use this tile."</span>
             </Show>
             <CopyAnswer id="memory" asked=question command/>
         </div>
-    }
-}
-
-#[component]
-fn AcrossMenu() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let across = Across::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.panels.across = across);
-    };
-    let is = move |across| move || app.view.with(|view| view.panels.across == across);
-    view! {
-        <label class="choice">"Across"
-            <select data-testid="across" on:change=choose>
-                {Across::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.meaning()}</option>
-                }).collect_view()}
-            </select>
-        </label>
     }
 }
 

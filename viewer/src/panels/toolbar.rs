@@ -5,7 +5,8 @@ use analytics::text;
 use analytics::units::Cycles;
 use leptos::prelude::*;
 
-use crate::state::actions::use_app;
+use super::menu::Menu;
+use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::trail::{Trail, Way};
 use crate::state::view::{Colouring, Rows};
@@ -46,78 +47,42 @@ pub(crate) fn ViewControls() -> impl IntoView {
                     disabled=move || !has_back()
                     on:click=move |_| app.retrace(Way::Back)>"Back"</button>
             </div>
-            <ClockChoice/>
-            <ColourChoice/>
-            <RowsChoice/>
+            <Choices/>
             <Range/>
             <Focus/>
         </div>
     }
 }
 
+/// The clock, what colours say, and what a row stands for.
 #[component]
-fn ClockChoice() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let clock = ClockKind::from_name(&event_target_value(&event)).unwrap_or_default();
+fn Choices() -> impl IntoView {
+    let clocks = [ClockKind::Cropped, ClockKind::Shared, ClockKind::Tile];
+    let choose_clock = |app: App, name: &str| {
+        let clock = ClockKind::from_name(name).unwrap_or_default();
         let crop = app
             .load
             .with_untracked(|load| load.summary().map_or(0, |it| it.crop));
         app.change_view(|view| view.change_clock(clock, crop));
     };
-    let is = move |clock| move || app.view.with(|view| view.clock == clock);
-    let names = [ClockKind::Cropped, ClockKind::Shared, ClockKind::Tile];
     view! {
-        <label class="choice"
+        <Menu id="clock" label="Clock"
             title="cropped: common origin, start-up cut off · shared: common origin · \
-                   tile: each tile's first sample is 0">
-            "Clock"
-            <select data-testid="clock" on:change=choose>
-                {names.map(|clock| view! {
-                    <option value=clock.name() prop:selected=is(clock)>{clock.name()}</option>
-                }).collect_view()}
-            </select>
-        </label>
-    }
-}
-
-#[component]
-fn ColourChoice() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let colour = Colouring::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.colour = colour);
-    };
-    let is = move |colour| move || app.view.with(|view| view.colour == colour);
-    view! {
-        <label class="choice" title="What the colours of the timeline say">
-            "Colour"
-            <select data-testid="colour" on:change=choose>
-                {Colouring::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.name()}</option>
-                }).collect_view()}
-            </select>
-        </label>
-    }
-}
-
-#[component]
-fn RowsChoice() -> impl IntoView {
-    let app = use_app();
-    let choose = move |event| {
-        let rows = Rows::from_name(&event_target_value(&event)).unwrap_or_default();
-        app.change_view(|view| view.rows = rows);
-    };
-    let is = move |rows| move || app.view.with(|view| view.rows == rows);
-    view! {
-        <label class="choice" title="What a row of the timeline stands for">
-            "Rows"
-            <select data-testid="rows" on:change=choose>
-                {Rows::ALL.map(|it| view! {
-                    <option value=it.name() prop:selected=is(it)>{it.heading()}</option>
-                }).collect_view()}
-            </select>
-        </label>
+                   tile: each tile's first sample is 0"
+            items=clocks.map(|it| (it.name(), it.name())).to_vec()
+            chosen=|view| view.clock.name() choose=choose_clock/>
+        <Menu id="colour" label="Colour" title="What the colours of the timeline say"
+            items=Colouring::ALL.map(|it| (it.name(), it.name())).to_vec()
+            chosen=|view| view.colour.name()
+            choose=|app, name| app.change_view(|view| {
+                view.colour = Colouring::from_name(name).unwrap_or_default();
+            })/>
+        <Menu id="rows" label="Rows" title="What a row of the timeline stands for"
+            items=Rows::ALL.map(|it| (it.name(), it.heading())).to_vec()
+            chosen=|view| view.rows.name()
+            choose=|app, name| app.change_view(|view| {
+                view.rows = Rows::from_name(name).unwrap_or_default();
+            })/>
     }
 }
 

@@ -101,7 +101,7 @@ impl<T> Beside<T> {
     pub(crate) fn trouble(&self, what: &str) -> String {
         match self {
             Self::Failed { failure, .. } => {
-                let heading = failure.cause.heading().replace("profile", what);
+                let heading = failure.cause.heading(what);
                 format!("{heading}: {}", failure.message)
             }
             _ => String::new(),
