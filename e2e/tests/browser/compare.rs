@@ -295,6 +295,46 @@ async fn a_longer_run_below_is_whole_in_view_and_moves_both() {
     viewer.assert_quiet().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sample_under_the_pointer_below_is_the_other_profiles_and_is_focused_by_a_click() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
+    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    compared(&mut viewer).await;
+    let (x, y) = viewer.middle("[data-testid=other-timeline]").await;
+    viewer.hover(x, y).await;
+    viewer
+        .wait("document.querySelector('[data-testid=other-tooltip]')")
+        .await;
+    let kernel = viewer
+        .eval::<String>("document.querySelector('[data-testid=other-tooltip] strong').innerText")
+        .await;
+    let number = |text: &str| -> String { text.chars().filter(char::is_ascii_digit).collect() };
+    let tile = viewer.text("other-tooltip-tile").await;
+    let range = viewer.text("other-tooltip-range").await;
+    let (from, _) = range.split_once(" – ").expect("two cycles");
+    // The file of the other profile says the same of that tile and cycle.
+    let (path, at) = (slower.to_str().expect("UTF-8"), number(from));
+    let words = [
+        &["profile-query", path, "--tile", &tile, "--at-offset", &at][..],
+        &["--samples", "1", "--json"],
+    ];
+    let printed: Value = serde_json::from_str(&expect_output(&words.concat())).expect("JSON");
+    let sample = &printed["samples"][0];
+    assert_eq!(sample["kernel"], kernel, "{printed}");
+    assert_eq!(sample["offset"].to_string(), at, "{printed}");
+    viewer.click_at(x, y).await;
+    let focused = format!("location.hash.includes('kernel={kernel}')");
+    viewer.wait(&focused).await;
+    viewer.hover(4.0, 4.0).await;
+    viewer
+        .wait("!document.querySelector('[data-testid=other-tooltip]')")
+        .await;
+    viewer.assert_quiet().await;
+}
+
 /// Cycles in view of the other profile.
 async fn span_below(viewer: &Viewer) -> String {
     viewer

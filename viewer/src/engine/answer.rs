@@ -145,6 +145,7 @@ pub(crate) fn exact(
                 answer => answer,
             })
         }
+        Request::OtherHit(asked) => other_hit(sources.other()?, asked),
         Request::Spent(asked) => super::spent::spent(report, asked).map(Answer::Spent),
         Request::Selected(asked) => super::spent::spent(report, asked).map(Answer::Selected),
         Request::SpentJson(asked, told) => {
@@ -323,6 +324,14 @@ fn hit(sources: &Sources<'_>, asked: HitAsked) -> Result<Answer, Failure> {
         clock_hz,
         waits,
     ))))
+}
+
+/// The sample at a place of the second profile, without who made its tile wait.
+fn other_hit(report: &ProfileReport, asked: HitAsked) -> Result<Answer, Failure> {
+    let sample = timeline::hit(report, asked.clock, asked.tile, asked.at)?;
+    let clock_hz = report.header().clock_hz;
+    let told = |it: &SampleDetail| describe(it, asked.clock, clock_hz, Vec::new());
+    Ok(Answer::OtherHit(sample.as_ref().map(told)))
 }
 
 /// What is said of the sample at a place before it is known who made its tile wait; `None` where

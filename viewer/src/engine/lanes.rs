@@ -50,6 +50,8 @@ pub(crate) enum Lane {
     Other,
     /// The second profile's timeline.
     OtherRaster,
+    /// The second profile's sample under the pointer.
+    OtherHit,
     /// Opening a package.
     Package,
     /// The memory of a tile.
@@ -63,7 +65,7 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    const COUNT: usize = 25;
+    const COUNT: usize = 26;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -95,6 +97,7 @@ impl Lane {
             },
             Request::OpenOther(_) => Self::Other,
             Request::OtherRaster(_) => Self::OtherRaster,
+            Request::OtherHit(_) => Self::OtherHit,
             Request::OpenPackage(_) => Self::Package,
             Request::Memory(_) => Self::Memory,
             Request::Matrix(_) => Self::Matrix,

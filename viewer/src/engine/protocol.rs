@@ -105,6 +105,8 @@ pub(crate) enum Request {
     MatrixJson(MatrixAsked),
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
+    /// The sample at a place of the second profile.
+    OtherHit(HitAsked),
     /// The items of the schedule that a tile was in.
     Items(PlacesAsked),
     /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
@@ -162,6 +164,8 @@ pub(crate) enum Answer {
     Matrix(MatrixAnswer),
     /// To [`Request::OtherRaster`].
     OtherRaster(RasterAnswer),
+    /// To [`Request::OtherHit`].
+    OtherHit(Option<HitAnswer>),
     /// To [`Request::Items`].
     Items(ItemsAnswer),
     /// The question has no answer.

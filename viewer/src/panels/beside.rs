@@ -3,18 +3,20 @@
 
 use std::sync::Arc;
 
-use leptos::html;
 use leptos::prelude::*;
+use web_sys::PointerEvent;
 
+use super::legend::{Entry, focusing};
+use super::tooltip::Tooltip;
 use crate::browser;
-use crate::engine::protocol::Request;
+use crate::engine::protocol::{HitAsked, Request};
 use crate::engine::raster::RasterAsked;
 use crate::engine::summary::Summary;
 use crate::state::actions::{App, use_app};
-use crate::state::derived::use_derived;
+use crate::state::derived::{Derived, use_derived};
 use crate::state::panels::Aligned;
-use crate::state::view::Rows;
-use crate::theme::KernelHues;
+use crate::state::view::{Colouring, Rows};
+use crate::theme::{HUES, KernelHues};
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
 use crate::timeline::component::{next_id, span_text};
@@ -22,7 +24,7 @@ use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Scene;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 use crate::timeline::steering::Steering;
 use crate::timeline::viewport::Viewport;
 
@@ -31,9 +33,7 @@ use crate::timeline::viewport::Viewport;
 pub(super) fn Beside() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let aligned = Memo::new(move |_| app.view.with(|view| view.panels.aligned));
-    let size = RwSignal::new(Size::default());
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
+    let Stage { host, canvas, size } = Stage::new();
     let viewport = viewport_of_other(app, aligned);
     let asked = Memo::new(move |_| asked(app, &viewport.get()?, size.get()));
     Effect::new(move |_| {
@@ -53,20 +53,15 @@ pub(super) fn Beside() -> impl IntoView {
         }
     };
     let picture = picture_of_other(app);
-    keep_painted(
-        canvas,
+    let scene = move || scene(app, aligned, &viewport.get()?, picture.get(), size.get());
+    keep_painted(canvas, size, scene);
+    let pointer = OtherPointer {
+        app,
+        aligned,
         size,
-        move || scene(app, aligned, &viewport.get()?, picture.get(), size.get()),
-        || {},
-    );
-    let steering = Steering::new(app, derived, size);
-    let moved = move |event: web_sys::PointerEvent| {
-        steering.moved(&event);
-        let at = place(&event);
-        let viewport = viewport.get_untracked();
-        let cycle = viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at));
-        let pair = aligned.get_untracked().unwrap_or_default();
-        app.point(cycle.map(|it| it.saturating_add(pair.0).saturating_sub(pair.1)));
+        viewport,
+        place: RwSignal::new(None),
+        steering: Steering::new(app, derived, size),
     };
     let is_aligned = move || aligned.with(Option::is_some);
     view! {
@@ -82,13 +77,114 @@ pub(super) fn Beside() -> impl IntoView {
         <div class="picture" node_ref=host role="img" data-testid="other-timeline"
             data-state=state data-span=move || span_text(viewport)
             aria-label="Timeline of the other profile, with the same tiles and as many cycles"
-            on:pointerdown=move |event| steering.pressed(&event)
-            on:pointerup=move |_| steering.let_go() on:pointercancel=move |_| steering.let_go()
-            on:wheel=move |event| steering.turned(&event)
-            on:pointermove=moved on:pointerleave=move |_| app.point(None)>
+            on:pointerdown=move |event| pointer.steering.pressed(&event)
+            on:pointerup=move |_| pointer.released()
+            on:pointercancel=move |_| pointer.left()
+            on:wheel=move |event| pointer.steering.turned(&event)
+            on:pointermove=move |event| pointer.moved(&event)
+            on:pointerleave=move |_| pointer.left()>
             <canvas node_ref=canvas></canvas>
+            <Tooltip id="other-tooltip" hit=app.panels.other_hit place=pointer.place size host/>
         </div>
+        <OwnKernels/>
     }
+}
+
+/// The pointer over the other timeline.
+#[derive(Clone, Copy)]
+struct OtherPointer {
+    app: App,
+    aligned: Memo<Option<Aligned>>,
+    size: RwSignal<Size>,
+    viewport: Memo<Option<Viewport>>,
+    /// Where it is, unless it drags.
+    place: RwSignal<Option<(f64, f64)>>,
+    steering: Steering,
+}
+
+impl OtherPointer {
+    fn moved(self, event: &PointerEvent) {
+        let drags = self.steering.moved(event);
+        let at = place(event);
+        let size = self.size.get_untracked();
+        let Some(viewport) = self.viewport.get_untracked() else {
+            return;
+        };
+        let cycle = cycle_at(size, &viewport, at);
+        let (here, there) = self.aligned.get_untracked().unwrap_or_default();
+        let above = |cycle: u64| cycle.saturating_add(here).saturating_sub(there);
+        self.app.point(cycle.map(above));
+        self.place.set((!drags).then_some(at));
+        match cycle {
+            // What was pressed on may yet be clicked.
+            _ if drags => {}
+            Some(cycle) => self.ask(&viewport, size, cycle, at.1),
+            None => self.app.panels.other_hit.set(None),
+        }
+    }
+
+    fn ask(self, viewport: &Viewport, size: Size, cycle: u64, y: f64) {
+        let plot = layout::plot_rect(size);
+        self.app.ask(Request::OtherHit(HitAsked {
+            clock: self.app.view.with_untracked(|view| view.clock),
+            tile: viewport.tile_at((y - plot.y) / plot.height),
+            at: cycle,
+        }));
+    }
+
+    /// A click focuses the kernel under the pointer, as above.
+    fn released(self) {
+        let hit = self.app.panels.other_hit.get_untracked();
+        let kernel = hit.map(|it| it.kernel.clone());
+        if self.steering.let_go()
+            && let Some(kernel) = kernel.filter(|it| !it.is_empty())
+        {
+            self.app.change_view(|view| view.toggle_kernel(&kernel));
+        }
+    }
+
+    fn left(self) {
+        self.steering.let_go();
+        self.place.set(None);
+        self.app.point(None);
+        self.app.panels.other_hit.set(None);
+    }
+}
+
+/// Colours of the kernels that only the other profile has.
+#[component]
+fn OwnKernels() -> impl IntoView {
+    let (app, derived) = (use_app(), use_derived());
+    let entries = Memo::new(move |_| -> Vec<Entry> {
+        let is_shown = app.view.with(|view| view.colour == Colouring::Kernel);
+        let Some(other) = summary_of_other(app).filter(|_| is_shown) else {
+            return Vec::new();
+        };
+        let hues = hues_of_both(derived, &other);
+        let theme = app.theme.get();
+        let known = app.load.with(|load| load.summary().cloned());
+        let known = known.map_or_else(Vec::new, |it| it.kernels.clone());
+        let own = other.kernels.iter().map(|(_, name)| name);
+        let own = own.filter(|name| !known.iter().any(|it| it.1 == **name));
+        own.take(HUES)
+            .map(|name| (hues.colour(name, theme).css(), name.clone()))
+            .collect()
+    });
+    view! {
+        <Show when=move || entries.with(|it| !it.is_empty())>
+            <ul class="legend" data-testid="own-kernels"
+                aria-label="Colours of kernels of the other profile alone">
+                <li>"only there:"</li>
+                {move || entries.get().into_iter().map(|it| focusing(app, it)).collect_view()}
+            </ul>
+        </Show>
+    }
+}
+
+/// Hues of the kernels of the open profile, then of those that only the other one has.
+fn hues_of_both(derived: Derived, other: &Summary) -> KernelHues {
+    let own = other.kernels.iter().map(|(_, name)| name.as_str());
+    derived.hues.with(|hues| KernelHues::clone(hues)).and(own)
 }
 
 fn summary_of_other(app: App) -> Option<Arc<Summary>> {
@@ -153,9 +249,7 @@ fn picture_of_other(app: App) -> Memo<Option<Picture>> {
         let names = [&other.kernels[..], &other.operations[..]];
         let (focus, colour) = app.view.with(|view| (view.kernel.clone(), view.colour));
         let theme = app.theme.get();
-        // What only the other one has gets a colour of its own, too.
-        let own = other.kernels.iter().map(|(_, name)| name.as_str());
-        let hues = derived.hues.with(|hues| KernelHues::clone(hues)).and(own);
+        let hues = hues_of_both(derived, &other);
         let ink = Ink::new(names, &hues, theme, focus.as_deref());
         let bitmap = ink.with_colouring(colour).cells(&raster, next_id());
         Some(Picture {

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use analytics::text;
-use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
@@ -18,10 +17,9 @@ use crate::state::panels::Over;
 use crate::state::view::{Metric, Span, ViewState};
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
-use crate::timeline::layout::Size;
 use crate::timeline::pointer::{current_element, place};
 use crate::timeline::scene::Bitmap;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 
 /// The map with its controls.
 #[component]
@@ -126,9 +124,7 @@ fn Grid(
     pointed: RwSignal<Option<u32>>,
 ) -> impl IntoView {
     let app = use_app();
-    let size = RwSignal::new(Size::default());
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
+    let Stage { host, canvas, size } = Stage::new();
     let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
         let palette = app.theme.get().palette();
         let bitmap = app
@@ -141,7 +137,7 @@ fn Grid(
         let palette = app.theme.get().palette();
         Some(chip::scene(size.get(), &bitmap.get()?, shown, palette))
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let start = StoredValue::new(None::<u32>);
     // Whether the brush has left what was in view before: all of it is one step.
     let has_left = StoredValue::new(false);

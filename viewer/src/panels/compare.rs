@@ -25,10 +25,9 @@ use crate::state::panels::Pairs;
 use crate::theme::diverging;
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
-use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
 use crate::timeline::scene::Bitmap;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 
 /// The panel.
 #[component]
@@ -241,10 +240,8 @@ fn command(app: App, asked: &CompareAsked) -> Option<String> {
 #[component]
 fn ChangeMap() -> impl IntoView {
     let app = use_app();
-    let size = RwSignal::new(Size::default());
+    let Stage { host, canvas, size } = Stage::new();
     let pointed = RwSignal::new(None::<u32>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
     let tiles = part(app.panels.compare, |it| it.tiles.clone());
     let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
         let palette = app.theme.get().palette();
@@ -259,7 +256,7 @@ fn ChangeMap() -> impl IntoView {
             app.theme.get().palette(),
         ))
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let moved = move |event: web_sys::PointerEvent| {
         let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
         pointed.set(chip::tile_at(size.get_untracked(), rows, place(&event)));

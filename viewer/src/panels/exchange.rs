@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
@@ -26,7 +25,7 @@ use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::{Bitmap, Colour};
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 use crate::timeline::steering::Steering;
 
 /// The panel.
@@ -106,9 +105,7 @@ fn picture(asked: PortsAsked, bitmap: Arc<Bitmap>) -> Picture {
 #[component]
 fn Ports() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let size = RwSignal::new(Size::default());
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
+    let Stage { host, canvas, size } = Stage::new();
     let answer = app.panels.ports;
     let answered = move || answer.with(|it| it.as_ref().and_then(|it| it.asked));
     let state = keep_asked(
@@ -145,7 +142,7 @@ fn Ports() -> impl IntoView {
         }
         Some(scene)
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let steering = Steering::new(app, derived, size);
     let moved = move |event: web_sys::PointerEvent| {
         steering.moved(&event);
@@ -162,7 +159,8 @@ fn Ports() -> impl IntoView {
             aria-label="Exchange ports of the tiles in view over the cycles in view. The tables \
                         below have bytes by exchange and by tile."
             on:pointerdown=move |event| steering.pressed(&event)
-            on:pointerup=move |_| steering.let_go() on:pointercancel=move |_| steering.let_go()
+            on:pointerup=move |_| { steering.let_go(); }
+            on:pointercancel=move |_| { steering.let_go(); }
             on:wheel=move |event| steering.turned(&event)
             on:pointermove=moved on:pointerleave=move |_| app.point(None)>
             <canvas node_ref=canvas data-testid="ports-canvas"></canvas>

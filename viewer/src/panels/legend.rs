@@ -46,7 +46,7 @@ pub(crate) fn Legend() -> impl IntoView {
 }
 
 /// The colour of a kernel, and its name to press.
-fn focusing(app: App, (colour, name): Entry) -> impl IntoView {
+pub(super) fn focusing(app: App, (colour, name): Entry) -> impl IntoView {
     let kernel = StoredValue::new(name.clone());
     let is_focused = move || {
         let focus = app.view.with(|view| view.kernel.clone());

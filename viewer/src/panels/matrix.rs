@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use analytics::text;
-use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package};
@@ -18,7 +17,7 @@ use crate::timeline::component::next_id;
 use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
 use crate::timeline::scene::{Bitmap, Colour};
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 
 /// Most cells on a side.
 const CELLS_MAX: u32 = 736;
@@ -56,10 +55,8 @@ fn asked(app: App, size: Size) -> Option<MatrixAsked> {
 fn Cells() -> impl IntoView {
     let app = use_app();
     let answer = app.panels.matrix;
-    let size = RwSignal::new(Size::default());
+    let Stage { host, canvas, size } = Stage::new();
     let pointed = RwSignal::new(None::<(u32, u32)>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
     let asked = Memo::new(move |_| asked(app, size.get()));
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
@@ -87,7 +84,7 @@ fn Cells() -> impl IntoView {
             palette,
         ))
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let moved = move |event: web_sys::PointerEvent| {
         let cells = answer.with_untracked(|it| it.as_ref().map_or(0, |it| it.cells));
         pointed.set(matrix::cell_at(size.get_untracked(), cells, place(&event)));

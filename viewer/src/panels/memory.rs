@@ -19,10 +19,9 @@ use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside;
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
-use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
 use crate::timeline::scene::Bitmap;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 
 /// The panel, below a profile or alone on the page.
 #[component]
@@ -158,10 +157,8 @@ fn HighWater(
     summary: Summary,
 ) -> impl IntoView {
     let app = use_app();
-    let size = RwSignal::new(Size::default());
+    let Stage { host, canvas, size } = Stage::new();
     let pointed = RwSignal::new(None::<u32>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
     let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
         let palette = app.theme.get().palette();
         let tiles = summary.get()?;
@@ -175,7 +172,7 @@ fn HighWater(
         let palette = app.theme.get().palette();
         Some(chip::scene(size.get(), &bitmap.get()?, None, palette))
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let at = move |event: &web_sys::PointerEvent| {
         let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
         chip::tile_at(size.get_untracked(), rows, place(event))

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use analytics::clock::ClockKind;
-use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
@@ -19,9 +18,8 @@ use crate::engine::summary::Summary;
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{reveal, use_derived};
-use crate::timeline::layout::Size;
 use crate::timeline::pointer::place;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 
 /// The panel.
 #[component]
@@ -146,10 +144,8 @@ fn Waterfall(
     clock: Signal<ClockKind>,
 ) -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let size = RwSignal::new(Size::default());
+    let Stage { host, canvas, size } = Stage::new();
     let pointed = RwSignal::new(None::<usize>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
     let bars = part(app.panels.phases, |it| it.bars.clone());
     let pressed = move |bars: &[PhaseBar]| {
         let is_it = |it: &PhaseBar| bars.iter().position(|bar| bar.name == it.name);
@@ -168,7 +164,7 @@ fn Waterfall(
             })
         }))
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let at = move |event: &web_sys::PointerEvent| -> Option<usize> {
         let (viewport, bars) = (derived.viewport.get_untracked()?, bars.get_untracked()?);
         let size = size.get_untracked();

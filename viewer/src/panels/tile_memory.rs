@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package, of};
@@ -22,7 +21,7 @@ use crate::timeline::cursor;
 use crate::timeline::layout::Size;
 use crate::timeline::pointer::{cycle_across, place};
 use crate::timeline::scene::Scene;
-use crate::timeline::stage::{follow_size, keep_painted};
+use crate::timeline::stage::{Stage, keep_painted};
 use crate::timeline::steering::turned;
 
 /// The memory of one tile.
@@ -94,12 +93,10 @@ fn Picture(
     axis: TileAxis,
 ) -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let size = RwSignal::new(Size::default());
+    let Stage { host, canvas, size } = Stage::new();
     let pointed = RwSignal::new(None::<usize>);
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
     let scene = move || scene(app, derived, axis, size.get(), pointed.get());
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let point = move |at: (f64, f64)| {
         let size = size.get_untracked();
         let block = app.panels.memory.with_untracked(|it| {

@@ -1,11 +1,13 @@
 //! The sample under the pointer, in full.
 
+use std::sync::Arc;
+
 use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser;
-use crate::state::actions::use_app;
-use crate::timeline::layout::{Marks, Size};
+use crate::engine::protocol::HitAnswer;
+use crate::timeline::layout::Size;
 
 /// Width that the tooltip may take, in CSS pixels; the style sheet has the same.
 const WIDTH: f64 = 330.0;
@@ -15,20 +17,20 @@ const METADATA_MAX: usize = 12;
 /// A panel beside the pointer; on the other side of it near the right edge.
 #[component]
 pub(crate) fn Tooltip(
-    /// Where the pointer is.
-    marks: RwSignal<Marks>,
+    /// Name for tests.
+    id: &'static str,
+    /// The sample.
+    hit: RwSignal<Option<Arc<HitAnswer>>>,
+    /// Where the pointer is, while it is over the plot.
+    #[prop(into)]
+    place: Signal<Option<(f64, f64)>>,
     /// Size of the plot's canvas.
     size: RwSignal<Size>,
     /// The plot.
     host: NodeRef<html::Div>,
 ) -> impl IntoView {
-    let app = use_app();
-    let hit = move || {
-        app.hit
-            .get()
-            .filter(|_| marks.with(|it| it.pointer.is_some()))
-    };
-    let pointer = move || marks.with(|marks| marks.pointer).unwrap_or_default();
+    let hit = move || hit.get().filter(|_| place.with(Option::is_some));
+    let pointer = move || place.get().unwrap_or_default();
     let is_right = move || pointer().0 + WIDTH + 24.0 > size.get().width;
     let near = |at: f64| format!("{:.0}px", at + 14.0);
     let left = move || {
@@ -57,13 +59,13 @@ pub(crate) fn Tooltip(
         {move || hit().map(|hit| {
             let more = hit.metadata.len().saturating_sub(METADATA_MAX);
             view! {
-                <div class="tooltip" data-testid="tooltip" data-kind=hit.kind.clone()
+                <div class="tooltip" data-testid=id data-kind=hit.kind.clone()
                     style:left=left style:right=right style:top=top style:transform=shift>
                     <strong>{hit.heading.clone()}</strong>
                     <dl>
                         {hit.facts.iter().map(|fact| view! {
                             <dt>{fact.label.clone()}</dt>
-                            <dd data-testid=format!("tooltip-{}", fact.id)>{fact.text.clone()}</dd>
+                            <dd data-testid=format!("{id}-{}", fact.id)>{fact.text.clone()}</dd>
                         }).collect_view()}
                         {hit.metadata.iter().take(METADATA_MAX).map(|(name, value)| view! {
                             <dt class="meta">{name.clone()}</dt>

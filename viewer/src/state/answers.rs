@@ -12,6 +12,7 @@ use crate::engine::phases::PhasesAnswer;
 use crate::engine::places::ItemsAnswer;
 use crate::engine::plot::PlotAnswer;
 use crate::engine::ports::PortsAnswer;
+use crate::engine::protocol::HitAnswer;
 use crate::engine::raster::RasterAnswer;
 use crate::engine::slack::SlackAnswer;
 use crate::engine::summary::Summary;
@@ -39,6 +40,8 @@ pub(crate) struct PanelAnswers {
     pub(crate) other: RwSignal<Beside<Summary>>,
     /// Its cells.
     pub(crate) other_raster: Newest<RasterAnswer>,
+    /// Its sample under the pointer.
+    pub(crate) other_hit: Newest<HitAnswer>,
     /// The package.
     pub(crate) package: RwSignal<Beside<PackageSummary>>,
     /// The memory of one of its tiles.
@@ -228,6 +231,7 @@ impl PanelAnswers {
         self.slack.set(None);
         self.other.set(Beside::Nothing);
         self.other_raster.set(None);
+        self.other_hit.set(None);
         self.package.set(Beside::Nothing);
         self.opened.set_value([None, None]);
         self.memory.set(None);

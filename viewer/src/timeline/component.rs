@@ -17,7 +17,7 @@ use super::layout::{self, Marks, Picture, PlotView, Size};
 use super::pace::{self, Step};
 use super::pointer::Pointer;
 use super::selected::Selected;
-use super::stage::{follow_size, keep_marked, keep_painted};
+use super::stage::{follow_size, keep_marked, keep_painted_then};
 use super::viewport::Viewport;
 use super::words::description;
 use crate::browser;
@@ -51,7 +51,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     let picture = picture(derived, app.raster, inked);
     let backdrop = self::picture(derived, whole, inked);
     let scene = move || plot_scene(app, derived, size, [backdrop, picture]);
-    keep_painted(base, size, scene, move || {
+    keep_painted_then(base, size, scene, move || {
         let now = app.raster.with_untracked(|it| it.as_deref().map(Drawn::of));
         if drawn.with_untracked(|it| *it != now) {
             drawn.set(now);
@@ -63,6 +63,7 @@ pub(crate) fn Timeline() -> impl IntoView {
     forget_the_profile_before(app, pointer, drawn, inked);
     pointer.listen_to_keys();
     pointer.follow_the_view();
+    let pointed = Signal::derive(move || marks.with(|it| it.pointer));
     let state = move || {
         let asked = asked.get();
         match drawn.get().filter(|_| app.raster.with(Option::is_some)) {
@@ -88,7 +89,7 @@ pub(crate) fn Timeline() -> impl IntoView {
                 on:wheel=move |event| frames::measured(|| pointer.turned(&event))>
                 <canvas node_ref=base data-testid="timeline-base"></canvas>
                 <div node_ref=overlay class="overlay" data-testid="timeline-overlay"></div>
-                <Tooltip marks size host/>
+                <Tooltip id="tooltip" hit=app.hit place=pointed size host/>
             </div>
             <Legend/>
             <Selected/>

@@ -15,9 +15,41 @@ use super::scene::Scene;
 use super::surface::Surface;
 use crate::browser;
 
-/// Repaints `canvas` in the frame after `scene` gives another picture; `painted` runs after it.
-/// What has no picture any more is cleared at once.
+/// A canvas in an element whose size it takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Stage {
+    /// The element.
+    pub(crate) host: NodeRef<html::Div>,
+    /// The canvas in it.
+    pub(crate) canvas: NodeRef<html::Canvas>,
+    /// The size of both.
+    pub(crate) size: RwSignal<Size>,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let stage = Self {
+            host: NodeRef::new(),
+            canvas: NodeRef::new(),
+            size: RwSignal::new(Size::default()),
+        };
+        follow_size(stage.host, stage.size);
+        stage
+    }
+}
+
+/// Repaints `canvas` in the frame after `scene` gives another picture. What has no picture any more
+/// is cleared at once.
 pub(crate) fn keep_painted(
+    canvas: NodeRef<html::Canvas>,
+    size: RwSignal<Size>,
+    scene: impl Fn() -> Option<Scene> + 'static,
+) {
+    keep_painted_then(canvas, size, scene, || {});
+}
+
+/// The same; `painted` runs after each picture.
+pub(crate) fn keep_painted_then(
     canvas: NodeRef<html::Canvas>,
     size: RwSignal<Size>,
     scene: impl Fn() -> Option<Scene> + 'static,
@@ -27,7 +59,7 @@ pub(crate) fn keep_painted(
         let surface = CanvasSurface::new(canvas.get()?)?;
         Some(Box::new(surface) as Box<dyn Surface>)
     };
-    keep(Stage {
+    keep(Kept {
         surface: Box::new(surface),
         size,
         scene: Box::new(scene),
@@ -45,7 +77,7 @@ pub(crate) fn keep_marked(
         let surface = ElementSurface::new(host.get()?.unchecked_into());
         Some(Box::new(surface) as Box<dyn Surface>)
     };
-    keep(Stage {
+    keep(Kept {
         surface: Box::new(surface),
         size,
         scene: Box::new(scene),
@@ -54,7 +86,7 @@ pub(crate) fn keep_marked(
 }
 
 /// What keeps one surface painted. Boxed, as there are many and none is in a hurry.
-struct Stage {
+struct Kept {
     /// Makes the surface once its element is there.
     surface: Box<dyn Fn() -> Option<Box<dyn Surface>>>,
     size: RwSignal<Size>,
@@ -62,13 +94,13 @@ struct Stage {
     painted: Box<dyn Fn()>,
 }
 
-fn keep(stage: Stage) {
-    let Stage {
+fn keep(kept: Kept) {
+    let Kept {
         surface: make,
         size,
         scene,
         painted,
-    } = stage;
+    } = kept;
     let surface = StoredValue::new_local(None::<Box<dyn Surface>>);
     let newest = StoredValue::new_local(None::<Scene>);
     let is_waiting = StoredValue::new(false);

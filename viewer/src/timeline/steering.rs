@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use web_sys::{PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, DragMode, Wheel};
+use super::input::{self, At, Drag, DragMode, Released, Wheel};
 use super::layout::{self, Size};
 use super::pointer::{current_element, go, place, show};
 use crate::state::actions::App;
@@ -50,21 +50,26 @@ impl Steering {
         self.drag.set_value(Some(drag));
     }
 
-    /// The pointer moves over the picture.
-    pub(crate) fn moved(self, event: &PointerEvent) {
+    /// The pointer moves over the picture; whether it drags.
+    pub(crate) fn moved(self, event: &PointerEvent) -> bool {
         let plot = layout::plot_rect(self.size.get_untracked());
         let dragged = self.drag.try_update_value(|drag| {
-            let drag = drag.as_mut()?;
-            drag.moved_to(place(event), plot)
+            let drag = drag.as_mut();
+            drag.map(|drag| drag.moved_to(place(event), plot))
         });
-        if let Some(viewport) = dragged.flatten() {
-            show(self.app, &viewport);
+        let dragged = dragged.flatten();
+        if let Some(Some(viewport)) = &dragged {
+            show(self.app, viewport);
         }
+        dragged.is_some()
     }
 
-    /// The button comes up, or the browser takes the pointer for something else.
-    pub(crate) fn let_go(self) {
-        self.drag.set_value(None);
+    /// The button comes up, or the browser takes the pointer for something else; whether it was a
+    /// click.
+    pub(crate) fn let_go(self) -> bool {
+        let plot = layout::plot_rect(self.size.get_untracked());
+        let drag = self.drag.try_update_value(Option::take).flatten();
+        drag.is_some_and(|drag| matches!(drag.released(plot), Released::Click))
     }
 }
 

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use leptos::html;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
@@ -12,7 +11,7 @@ use super::colour::Ink;
 use super::layout::{self, Size};
 use super::pointer::{current_element, place, show};
 use super::scene::Bitmap;
-use super::stage::{follow_size, keep_painted};
+use super::stage::{Stage, keep_painted};
 use super::viewport::{Viewport, rounded, to_float};
 use super::words::kinds_in_words;
 use crate::browser;
@@ -29,9 +28,7 @@ const ROWS: u32 = 64;
 #[component]
 pub(crate) fn Strip() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let size = RwSignal::new(Size::default());
-    let (host, canvas) = (NodeRef::new(), NodeRef::<html::Canvas>::new());
-    follow_size(host, size);
+    let Stage { host, canvas, size } = Stage::new();
     ask(app, derived, size);
     let count = StoredValue::new(0_u64);
     let overview = Memo::new(move |_| -> Option<(Arc<Bitmap>, u64)> {
@@ -48,7 +45,7 @@ pub(crate) fn Strip() -> impl IntoView {
             Some(layout::strip(size.get(), &viewport, overview, palette))
         })
     };
-    keep_painted(canvas, size, scene, || {});
+    keep_painted(canvas, size, scene);
     let held = StoredValue::new(false);
     let let_go = move || held.set_value(false);
     Effect::new(move |_| {
