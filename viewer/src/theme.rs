@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use analytics::order;
+use analytics::timeline::CellKind;
 
 use crate::timeline::scene::Colour;
 
@@ -49,6 +50,20 @@ pub(crate) struct Palette {
     /// Behind labels on top of the plot.
     pub(crate) panel: Colour,
     kernels: [u32; HUES],
+}
+
+impl Palette {
+    /// The colour of a kind without a name.
+    pub(crate) const fn of_kind(&self, kind: CellKind) -> Colour {
+        match kind {
+            CellKind::Exchange => self.exchange,
+            CellKind::Synchronization => self.synchronization,
+            CellKind::Compute => self.compute,
+            CellKind::Idle => self.idle,
+            CellKind::Nothing => self.nothing,
+            CellKind::Unknown => self.unknown,
+        }
+    }
 }
 
 /// Kernels that have a hue of their own.

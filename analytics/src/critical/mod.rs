@@ -17,7 +17,7 @@ use crate::barriers::boundary::Boundaries;
 use crate::clock::ClockKind;
 use crate::format::DecodeError;
 use crate::order;
-use crate::profile::ProfileReport;
+use crate::profile::{ProfileReport, SampleKind};
 use crate::units::{Cycles, PhysicalTile};
 
 pub use slack::{TileSlack, slack};
@@ -124,6 +124,17 @@ impl Parts {
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.barrier + self.exchange + self.compute + self.idle + self.unattributed
+    }
+
+    /// Cycles more of a kind.
+    pub(crate) const fn add(&mut self, kind: SampleKind, cycles: u64) {
+        let part = match kind {
+            SampleKind::Synchronization => &mut self.barrier,
+            SampleKind::Exchange => &mut self.exchange,
+            SampleKind::Compute => &mut self.compute,
+            SampleKind::Idle | SampleKind::Unknown(_) => &mut self.idle,
+        };
+        *part += cycles;
     }
 
     const fn plus(self, other: Self) -> Self {

@@ -50,13 +50,7 @@ impl Segment {
     }
 
     fn add(&mut self, piece: &Piece, cycles: u64) {
-        let part = match piece.kind {
-            SampleKind::Synchronization => &mut self.parts.barrier,
-            SampleKind::Exchange => &mut self.parts.exchange,
-            SampleKind::Compute => &mut self.parts.compute,
-            SampleKind::Idle | SampleKind::Unknown(_) => &mut self.parts.idle,
-        };
-        *part += cycles;
+        self.parts.add(piece.kind, cycles);
         if piece.kind != SampleKind::Compute {
             return;
         }

@@ -1,158 +1,209 @@
 //! Which phase of one run is which of another: sequences of phases in, pairs out.
 //!
 //! Phase numbers of two builds need not agree, so phases are aligned by what runs in them, in
-//! order: first by kinds, operations and kernels together; what is left between two such pairs by
-//! kinds and operations alone, since another plan may choose other kernels.
+//! order: phases of one pair have the same kinds and operations, and of all such alignments the one
+//! is taken whose pairs have most cycles in common. Cycles of pairs that run the same kernels, too,
+//! count twice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
-
+use super::content::Content;
 use crate::order;
-use crate::profile::{PhaseKey, ProfileReport};
 
-/// Kind, operation and kernel of the steps of a phase.
-type Content = BTreeSet<(u16, String, String)>;
+/// Steps of the alignment that are weighed, at most: beyond it only phases at about the same part
+/// of both runs are paired.
+const WEIGHED_MAX: usize = 1 << 22;
 
-/// Numbers for the contents of phases; equal contents have equal numbers.
-#[derive(Debug, Default)]
-pub(super) struct Signatures {
-    exact: BTreeMap<Content, u32>,
-    coarse: BTreeMap<Content, u32>,
-}
-
-/// The contents of one phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Signature {
+/// A phase as it is aligned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Phase {
+    /// Number of its kinds, operations and kernels; equal ones are equal.
     exact: u32,
+    /// Number of its kinds and operations.
     coarse: u32,
-}
-
-impl Signatures {
-    /// The signatures of `places`, in their order.
-    pub(super) fn of(&mut self, report: &ProfileReport, places: &[PhaseKey]) -> Vec<Signature> {
-        let mut contents: BTreeMap<PhaseKey, Content> = BTreeMap::new();
-        for step in report.steps() {
-            contents.entry(step.place).or_default().insert((
-                step.kind.to_wire(),
-                report.string(step.operation).to_owned(),
-                report.string(step.kernel).to_owned(),
-            ));
-        }
-        places
-            .iter()
-            .map(|place| self.signature(contents.remove(place).unwrap_or_default()))
-            .collect()
-    }
-
-    fn signature(&mut self, content: Content) -> Signature {
-        let without_kernels = content
-            .iter()
-            .map(|(kind, operation, _)| (*kind, operation.clone(), String::new()));
-        let without_kernels = order::set(without_kernels);
-        Signature {
-            exact: number(&mut self.exact, content),
-            coarse: number(&mut self.coarse, without_kernels),
-        }
-    }
-}
-
-fn number(known: &mut BTreeMap<Content, u32>, content: Content) -> u32 {
-    let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-    *known.entry(content).or_insert(next)
+    /// How long it took.
+    cycles: u64,
 }
 
 /// Positions of phases that are one another, in the order of both runs; `None` where a phase has no
 /// partner.
 pub(super) type Pair = (Option<usize>, Option<usize>);
 
-/// Aligns two sequences. Every position of both is in one pair.
-pub(super) fn align(before: &[Signature], after: &[Signature]) -> Vec<Pair> {
-    let exact = |list: &[Signature]| list.iter().map(|it| it.exact).collect::<Vec<u32>>();
-    let coarse = |list: &[Signature]| list.iter().map(|it| it.coarse).collect::<Vec<u32>>();
-    let mut pairs = Vec::with_capacity(before.len().max(after.len()));
-    for piece in pieces(&exact(before), &exact(after)) {
-        let Piece {
-            before: a,
-            after: b,
-            equal,
-        } = piece;
-        if equal {
-            pairs.extend(a.zip(b).map(|(a, b)| (Some(a), Some(b))));
-            continue;
-        }
-        for inner in pieces(&coarse(&before[a.clone()]), &coarse(&after[b.clone()])) {
-            let old = inner.before.map(|at| at + a.start);
-            let new = inner.after.map(|at| at + b.start);
-            if inner.equal {
-                pairs.extend(old.zip(new).map(|(a, b)| (Some(a), Some(b))));
-            } else {
-                pairs.extend(old.map(|at| (Some(at), None)));
-                pairs.extend(new.map(|at| (None, Some(at))));
-            }
-        }
+/// Aligns two sequences of phases and their cycles. Every position of both is in one pair, and the
+/// pairs of the sequences the other way round are the same ones.
+pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Vec<Pair> {
+    let [before, after] = numbered([before, after]);
+    // Of several best alignments the one that is found depends on which sequence is the first.
+    if (before.len(), &before) <= (after.len(), &after) {
+        return Alignment::new(&before, &after).pairs();
     }
+    let pairs = Alignment::new(&after, &before).pairs();
     pairs
+        .into_iter()
+        .map(|(after, before)| (before, after))
+        .collect()
 }
 
-/// Runs of equal or of different entries.
-struct Piece {
-    before: std::ops::Range<usize>,
-    after: std::ops::Range<usize>,
-    equal: bool,
+/// The same contents get the same numbers, whichever sequence has them.
+fn numbered(sequences: [&[(Content, u64)]; 2]) -> [Vec<Phase>; 2] {
+    let all = || sequences.iter().copied().flatten().map(|it| &it.0);
+    let exact = order::map(order::set(all()).into_iter().zip(0..));
+    let coarse = order::set(all().map(Content::without_kernels));
+    let coarse = order::map(coarse.into_iter().zip(0..));
+    let phase = |(content, cycles): &(Content, u64)| Phase {
+        exact: exact[content],
+        coarse: coarse[&content.without_kernels()],
+        cycles: *cycles,
+    };
+    sequences.map(|sequence| sequence.iter().map(phase).collect())
 }
 
-fn pieces(before: &[u32], after: &[u32]) -> Vec<Piece> {
-    let mut pieces: Vec<Piece> = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, before, after) {
-        let equal = matches!(op, DiffOp::Equal { .. });
-        let (old, new) = (op.old_range(), op.new_range());
-        match pieces.last_mut() {
-            // A deletion beside an insertion is one different run.
-            Some(last) if !last.equal && !equal => {
-                last.before.end = last.before.end.max(old.end);
-                last.after.end = last.after.end.max(new.end);
-            }
-            _ => pieces.push(Piece {
-                before: old,
-                after: new,
-                equal,
-            }),
-        }
+/// What a pair is worth; `None` where the two cannot be one.
+fn common(a: Phase, b: Phase) -> Option<u64> {
+    let cycles = a.cycles.min(b.cycles).max(1);
+    match (a.exact == b.exact, a.coarse == b.coarse) {
+        (true, _) => Some(cycles.saturating_mul(2)),
+        (false, true) => Some(cycles),
+        (false, false) => None,
     }
-    pieces
+}
+
+/// Last step of the best alignment of two beginnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Their last phases are a pair.
+    Pair,
+    /// The last one of the first sequence has no partner.
+    First,
+    /// That of the second has none.
+    Second,
+}
+
+/// The best alignments of all beginnings that are weighed: row `i` has `i` phases of the first
+/// sequence and from `starts[i]` on of the second.
+struct Alignment {
+    steps: Vec<Vec<Step>>,
+    starts: Vec<usize>,
+}
+
+impl Alignment {
+    fn new(first: &[Phase], second: &[Phase]) -> Self {
+        let (rows, columns) = (first.len(), second.len());
+        let near = (WEIGHED_MAX / (2 * (rows + 1))).max(columns / rows.max(1) + 1);
+        let mut alignment = Self {
+            steps: Vec::with_capacity(rows + 1),
+            starts: Vec::with_capacity(rows + 1),
+        };
+        let mut above = Row::default();
+        for row in 0..=rows {
+            let middle = (row * columns).checked_div(rows).unwrap_or(0);
+            let start = if row == 0 {
+                0
+            } else {
+                middle.saturating_sub(near)
+            };
+            let end = if row == rows {
+                columns
+            } else {
+                columns.min(middle + near)
+            };
+            let mut now = Row {
+                start,
+                scores: Vec::with_capacity(end + 1 - start),
+            };
+            let mut steps = Vec::with_capacity(end + 1 - start);
+            for column in start..=end {
+                let pair = || {
+                    let (a, b) = (first[row.checked_sub(1)?], second[column.checked_sub(1)?]);
+                    above.at(column - 1)?.checked_add(common(a, b)?)
+                };
+                let left = column.checked_sub(1).and_then(|column| now.at(column));
+                let ways = [
+                    (pair(), Step::Pair),
+                    (above.at(column), Step::First),
+                    (left, Step::Second),
+                ];
+                // The first of the best ways; the empty beginnings have none.
+                let ways = ways
+                    .into_iter()
+                    .filter_map(|(score, step)| Some((score?, step)));
+                let best = ways.min_by_key(|(score, _)| Reverse(*score));
+                let (score, step) = best.unwrap_or((0, Step::Pair));
+                now.scores.push(score);
+                steps.push(step);
+            }
+            alignment.steps.push(steps);
+            alignment.starts.push(start);
+            above = now;
+        }
+        alignment
+    }
+
+    fn pairs(&self) -> Vec<Pair> {
+        let (mut row, mut pairs) = (self.steps.len() - 1, Vec::new());
+        let mut column = self.starts[row] + self.steps[row].len() - 1;
+        while (row, column) != (0, 0) {
+            let step = self.steps[row][column - self.starts[row]];
+            if step != Step::Second {
+                row -= 1;
+            }
+            if step != Step::First {
+                column -= 1;
+            }
+            pairs.push(match step {
+                Step::Pair => (Some(row), Some(column)),
+                Step::First => (Some(row), None),
+                Step::Second => (None, Some(column)),
+            });
+        }
+        pairs.reverse();
+        pairs
+    }
+}
+
+/// Scores of one row.
+#[derive(Default)]
+struct Row {
+    start: usize,
+    scores: Vec<u64>,
+}
+
+impl Row {
+    fn at(&self, column: usize) -> Option<u64> {
+        self.scores.get(column.checked_sub(self.start)?).copied()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sequence(names: &[(&str, &str)], known: &mut Signatures) -> Vec<Signature> {
-        let content = |&(operation, kernel): &(&str, &str)| {
-            Content::from([(1, operation.to_owned(), kernel.to_owned())])
+    type Named = (&'static str, &'static str, u64);
+
+    fn sequence(phases: &[Named]) -> Vec<(Content, u64)> {
+        let phase = |&(operation, kernel, cycles): &Named| {
+            (
+                Content::of([(1, operation.to_owned(), kernel.to_owned())]),
+                cycles,
+            )
         };
-        names
-            .iter()
-            .map(|it| known.signature(content(it)))
-            .collect()
+        phases.iter().map(phase).collect()
     }
 
     #[test]
-    fn phases_are_paired_by_content_and_what_is_left_by_operation() {
-        let mut known = Signatures::default();
+    fn phases_are_paired_by_operation_and_other_kernels_may_run_in_them() {
         let before = [
-            ("up", "gemm_a"),
-            ("gelu", "gelu"),
-            ("down", "gemm_a"),
-            ("old", "x"),
+            ("up", "gemm_a", 90),
+            ("gelu", "gelu", 9),
+            ("down", "gemm_a", 80),
+            ("old", "x", 5),
         ];
         let after = [
-            ("new", "y"),
-            ("up", "gemm_b"),
-            ("gelu", "gelu"),
-            ("down", "gemm_a"),
+            ("new", "y", 5),
+            ("up", "gemm_b", 70),
+            ("gelu", "gelu", 9),
+            ("down", "gemm_a", 80),
         ];
-        let (before, after) = (sequence(&before, &mut known), sequence(&after, &mut known));
         let expected = [
             (None, Some(0)),
             (Some(0), Some(1)),
@@ -160,22 +211,62 @@ mod tests {
             (Some(2), Some(3)),
             (Some(3), None),
         ];
-        assert_eq!(align(&before, &after), expected);
+        assert_eq!(align(&sequence(&before), &sequence(&after)), expected);
     }
 
     #[test]
-    fn every_position_is_in_one_pair() {
-        let mut known = Signatures::default();
+    fn pairs_have_most_cycles_in_common() {
+        // Another plan exchanges first: short phases of one sort must not draw the long one away.
+        let before = [
+            ("up", "exchange", 20),
+            ("up.c", "gemm_a", 450),
+            ("up", "exchange", 60),
+        ];
+        let after = [("up.c", "gemm_b", 480), ("up", "exchange", 50)];
+        let pairs = align(&sequence(&before), &sequence(&after));
+        assert_eq!(
+            pairs,
+            [(Some(0), None), (Some(1), Some(0)), (Some(2), Some(1))]
+        );
+    }
+
+    #[test]
+    fn every_position_is_in_one_pair_and_either_way_round_they_are_the_same() {
         let names = ["a", "b", "a", "c", "b", "a", "d"];
         for cut in 0..names.len() {
-            let before: Vec<_> = names.iter().map(|name| (*name, "k")).collect();
-            let after: Vec<_> = names[cut..].iter().rev().map(|name| (*name, "k")).collect();
-            let (a, b) = (sequence(&before, &mut known), sequence(&after, &mut known));
-            let pairs = align(&a, &b);
+            let before: Vec<Named> = names.iter().map(|name| (*name, "k", 7)).collect();
+            let after: Vec<Named> = names[cut..]
+                .iter()
+                .rev()
+                .map(|name| (*name, "k", 9))
+                .collect();
+            let (before, after) = (sequence(&before), sequence(&after));
+            let pairs = align(&before, &after);
             let old: Vec<usize> = pairs.iter().filter_map(|it| it.0).collect();
             let new: Vec<usize> = pairs.iter().filter_map(|it| it.1).collect();
             assert_eq!(old, (0..before.len()).collect::<Vec<_>>());
             assert_eq!(new, (0..after.len()).collect::<Vec<_>>());
+            let back = align(&after, &before)
+                .into_iter()
+                .map(|(new, old)| (old, new));
+            assert_eq!(back.collect::<Vec<_>>(), pairs);
         }
+    }
+
+    #[test]
+    fn of_very_many_phases_those_near_each_other_are_weighed() {
+        let named = |count: usize| -> Vec<(Content, u64)> {
+            let names = ["a", "b", "c"].map(|it| Content::of([(1, it.to_owned(), String::new())]));
+            (0..count).map(|at| (names[at % 3].clone(), 5)).collect()
+        };
+        let (before, after) = (named(30_000), named(30_003));
+        let pairs = align(&before, &after);
+        let matched = pairs
+            .iter()
+            .filter(|it| it.0.is_some() && it.1.is_some())
+            .count();
+        assert_eq!((matched, pairs.len()), (30_000, 30_003));
+        assert_eq!(align(&[], &after[..2]), [(None, Some(0)), (None, Some(1))]);
+        assert_eq!(align(&[], &[]), []);
     }
 }

@@ -59,6 +59,11 @@ pub(super) fn warnings(
         let values = [before, after].map(|it| provenance(it, name));
         found.extend(differs(name, values, "the comparison may say little"));
     }
+    if options.clock == ClockKind::Tile {
+        let said = "each tile has a clock of its own, on which no tile waits for another: what a \
+                    change made of the run is unknown; use the cropped or the shared clock";
+        found.push(said.to_owned());
+    }
     if options.clock == ClockKind::Cropped {
         let [old, new] = [before, after].map(|it| initial_sync_crop(it).get());
         if old.abs_diff(new) > noise(before, after, options) {

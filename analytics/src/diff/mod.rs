@@ -7,19 +7,20 @@
 
 mod align;
 mod check;
+mod content;
 mod on_path;
-
-use std::collections::BTreeMap;
+mod pairing;
 
 use crate::aggregate::Measures;
 use crate::clock::ClockKind;
+use crate::critical::Parts;
 use crate::order;
 use crate::profile::{PhaseKey, ProfileReport, SampleKind};
 use crate::query::{
-    Filter, Group, GroupBy, GroupKey, Query, QueryError, QueryResult, SortKey, query,
+    Filter, Group, GroupBy, Query, QueryError, QueryResult, SortKey, query, query_of_work,
 };
-use align::{Signatures, align};
 use on_path::OnPath;
+use pairing::Pairing;
 
 pub use check::Side;
 
@@ -97,6 +98,8 @@ impl Verdict {
 pub struct Change {
     /// For people: one name, or two with an arrow where they differ.
     pub name: String,
+    /// What is done in it, of phases; else empty.
+    pub work: String,
     /// The place in the first profile, of phases.
     pub before_place: Option<PhaseKey>,
     /// The place in the second profile, of phases.
@@ -105,9 +108,9 @@ pub struct Change {
     pub before: Option<Measures>,
     /// Its figures in the second.
     pub after: Option<Measures>,
-    /// Cycles on the critical path, before and after; `None` of tiles, and on each tile's own
-    /// clock.
-    pub path: Option<[u64; 2]>,
+    /// Cycles on the critical path by kind, before and after; `None` of tiles, and on each tile's
+    /// own clock.
+    pub path: Option<[Parts; 2]>,
     /// What became of it.
     pub verdict: Verdict,
 }
@@ -135,7 +138,7 @@ impl Change {
     #[must_use]
     pub fn path_change(&self) -> Option<i64> {
         let [before, after] = self.path?;
-        Some(Self::delta(before, after))
+        Some(Self::delta(before.total(), after.total()))
     }
 
     /// Useful efficiency after minus before, as a fraction; `None` where either is unknown.
@@ -181,9 +184,10 @@ pub struct ProfileDiff {
     pub kinds: Section,
     /// Compute samples by kernel.
     pub kernels: Section,
-    /// All samples by operation.
+    /// By operation: figures of the samples in which a tile works, see [`ProfileDiff::phases`].
     pub operations: Section,
-    /// All samples by phase, aligned by structure.
+    /// By phase, aligned by structure. Figures are of computes and exchanges: how long tiles wait
+    /// in a phase says more of other phases. Those of a phase without work are of all its samples.
     pub phases: Section,
     /// Compute samples by tile.
     pub tiles: Section,
@@ -231,16 +235,19 @@ pub fn diff(
         path: path.as_ref(),
         noise,
     };
-    let ask = |group_by: &GroupBy, kind| -> Result<[QueryResult; 2], DiffError> {
-        let question = question(group_by, kind, options.clock);
-        Ok([query(before, &question)?, query(after, &question)?])
-    };
+    let reports = [before, after];
     let by_name = |group_by: GroupBy, kind| -> Result<Section, DiffError> {
-        let [old, new] = ask(&group_by, kind)?;
+        let [old, new] = ask(reports, &question(group_by, kind, options.clock))?;
         Ok(pairing.by_key(&old.groups, &new.groups))
     };
     let compute = Some(SampleKind::Compute);
-    let [old, new] = ask(&GroupBy::Phase, None)?;
+    let [old, new] = ask(reports, &question(GroupBy::Phase, None, options.clock))?;
+    let phases = [0, 1].map(|at: usize| of_work(reports[at], [&old, &new][at]));
+    let [old_phases, new_phases] = phases;
+    let (old_phases, new_phases) = (old_phases?, new_phases?);
+    let by_operation = ask(reports, &question(GroupBy::Operation, None, options.clock))?;
+    let operations = [0, 1].map(|at: usize| of_work(reports[at], &by_operation[at]));
+    let [old_operations, new_operations] = operations;
     let in_both = |it: &String| old.warnings.contains(it) && new.warnings.contains(it);
     for (side, result) in [("before", &old), ("after", &new)] {
         for warning in &result.warnings {
@@ -261,17 +268,38 @@ pub fn diff(
         after: after_side,
         kinds: by_name(GroupBy::Kind, None)?,
         kernels: by_name(GroupBy::Kernel, compute)?,
-        operations: by_name(GroupBy::Operation, None)?,
-        phases: pairing.phases([before, after], [&old.groups, &new.groups]),
+        operations: pairing.by_key(&old_operations?, &new_operations?),
+        phases: pairing.phases(reports, [&old_phases, &new_phases]),
         tiles: by_name(GroupBy::Tile, compute)?,
         unattributed: path.as_ref().map(OnPath::unattributed),
         warnings,
     })
 }
 
-fn question(group_by: &GroupBy, kind: Option<SampleKind>, clock: ClockKind) -> Query {
+fn ask(reports: [&ProfileReport; 2], question: &Query) -> Result<[QueryResult; 2], DiffError> {
+    let [before, after] = reports.map(|report| query(report, question));
+    Ok([before?, after?])
+}
+
+/// The groups of an answer with the figures of the samples in which a tile works, where there are
+/// any, in the order in which work on them begins: a tile may wait in a phase long before.
+fn of_work(report: &ProfileReport, all: &QueryResult) -> Result<Vec<Group>, DiffError> {
+    let question = question(all.group_by.clone(), None, all.clock);
+    let working = query_of_work(report, &question)?;
+    let working = order::map(working.groups.into_iter().map(|it| (it.key.clone(), it)));
+    let groups = all.groups.iter();
+    let groups = groups.map(|it| working.get(&it.key).unwrap_or(it).clone());
+    let mut groups: Vec<Group> = groups.collect();
+    order::by(&mut groups, |a, b| {
+        let begins = |it: &Group| it.measures.first_offset;
+        begins(a).cmp(&begins(b)).then_with(|| a.key.cmp(&b.key))
+    });
+    Ok(groups)
+}
+
+fn question(group_by: GroupBy, kind: Option<SampleKind>, clock: ClockKind) -> Query {
     Query {
-        group_by: group_by.clone(),
+        group_by,
         filter: Filter {
             kind,
             ..Filter::default()
@@ -290,82 +318,5 @@ fn judge(before: Option<u64>, after: Option<u64>, noise: u64) -> Verdict {
         (Some(before), Some(after)) if before.abs_diff(after) <= noise => Verdict::Same,
         (Some(before), Some(after)) if after > before => Verdict::Slower,
         (Some(_), Some(_)) => Verdict::Faster,
-    }
-}
-
-fn section(mut changes: Vec<Change>) -> Section {
-    let on_path = |it: &Change| it.path_change().map_or(0, i64::unsigned_abs);
-    let size = |it: &Change| it.before_cycles().abs_diff(it.after_cycles());
-    // The sort is stable, and the changes come in the order of their keys.
-    order::by_key(&mut changes, |it| {
-        std::cmp::Reverse((on_path(it), size(it)))
-    });
-    Section { changes }
-}
-
-/// Groups of both profiles in, changes out.
-struct Pairing<'a> {
-    path: Option<&'a OnPath>,
-    noise: u64,
-}
-
-impl Pairing<'_> {
-    fn change(&self, name: String, before: Option<&Group>, after: Option<&Group>) -> Change {
-        let measures = |group: Option<&Group>| group.map(|it| it.measures);
-        let place = |group: Option<&Group>| match group.map(|it| &it.key) {
-            Some(&GroupKey::Phase { phase, epoch }) => Some(PhaseKey { epoch, phase }),
-            _ => None,
-        };
-        let cycles = |group: Option<&Group>| group.map(|it| it.measures.phase_cycles.get());
-        let keys = [before, after].map(|group| group.map(|it| &it.key));
-        Change {
-            name,
-            before_place: place(before),
-            after_place: place(after),
-            before: measures(before),
-            after: measures(after),
-            path: self.path.and_then(|path| path.of(keys)),
-            verdict: judge(cycles(before), cycles(after), self.noise),
-        }
-    }
-
-    fn by_key(&self, before: &[Group], after: &[Group]) -> Section {
-        let mut pairs: BTreeMap<&GroupKey, [Option<&Group>; 2]> = BTreeMap::new();
-        for (at, groups) in [before, after].into_iter().enumerate() {
-            for group in groups {
-                pairs.entry(&group.key).or_default()[at] = Some(group);
-            }
-        }
-        let changes = pairs
-            .into_iter()
-            .map(|(key, [before, after])| self.change(key.name(), before, after));
-        section(changes.collect())
-    }
-
-    fn phases(&self, reports: [&ProfileReport; 2], groups: [&[Group]; 2]) -> Section {
-        let mut known = Signatures::default();
-        let sequences = [0, 1].map(|at: usize| {
-            let places: Vec<PhaseKey> = groups[at]
-                .iter()
-                .filter_map(|group| match group.key {
-                    GroupKey::Phase { phase, epoch } => Some(PhaseKey { epoch, phase }),
-                    _ => None,
-                })
-                .collect();
-            known.of(reports[at], &places)
-        });
-        let pairs = align(&sequences[0], &sequences[1]);
-        let changes = pairs.into_iter().map(|(old, new)| {
-            let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
-            let name = match (old, new) {
-                (Some(old), Some(new)) if old.name != new.name => {
-                    format!("{} → {}", old.name, new.name)
-                }
-                (Some(one), _) | (None, Some(one)) => one.name.clone(),
-                (None, None) => String::new(),
-            };
-            self.change(name, old, new)
-        });
-        section(changes.collect())
     }
 }

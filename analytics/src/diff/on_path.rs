@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::clock::ClockKind;
-use crate::critical::{CriticalOptions, critical_path};
+use crate::critical::{CriticalOptions, Parts, critical_path};
 use crate::format::DecodeError;
 use crate::profile::{ProfileReport, SampleKind};
 use crate::query::GroupKey;
@@ -23,7 +23,7 @@ pub(super) struct OnPath {
 #[derive(Debug)]
 struct OfRun {
     /// By kind, operation and phase all cycles on the path; by kernel those of compute samples.
-    cycles: BTreeMap<GroupKey, u64>,
+    cycles: BTreeMap<GroupKey, Parts>,
     /// Covered by no sample.
     unattributed: u64,
 }
@@ -48,7 +48,7 @@ impl OnPath {
     }
 
     /// Cycles of the groups with these keys, before and after; `None` of tiles and metadata.
-    pub(super) fn of(&self, keys: [Option<&GroupKey>; 2]) -> Option<[u64; 2]> {
+    pub(super) fn of(&self, keys: [Option<&GroupKey>; 2]) -> Option<[Parts; 2]> {
         let is_of_steps =
             |key: &GroupKey| !matches!(key, GroupKey::Tile(_) | GroupKey::Metadata(_));
         if !keys.iter().flatten().all(|key| is_of_steps(key)) {
@@ -56,7 +56,7 @@ impl OnPath {
         }
         Some([0, 1].map(|at: usize| {
             let key = keys[at].and_then(|key| self.sides[at].cycles.get(key));
-            key.copied().unwrap_or(0)
+            key.copied().unwrap_or_default()
         }))
     }
 
@@ -69,17 +69,22 @@ impl OnPath {
 impl OfRun {
     fn new(report: &ProfileReport, options: &CriticalOptions) -> Result<Self, DecodeError> {
         let path = critical_path(report, options)?;
-        let mut cycles = BTreeMap::new();
-        let mut add = |key, more| *cycles.entry(key).or_default() += more;
+        let mut cycles: BTreeMap<GroupKey, Parts> = BTreeMap::new();
+        let mut add = |key, kind, more| cycles.entry(key).or_default().add(kind, more);
         for on_path in &path.steps {
             let step = &report.steps()[on_path.step as usize];
             let name = |id| report.string(id).to_owned();
-            add(GroupKey::Kind(step.kind), on_path.cycles);
-            add(GroupKey::Operation(name(step.operation)), on_path.cycles);
             let (phase, epoch) = (step.place.phase, step.place.epoch);
-            add(GroupKey::Phase { phase, epoch }, on_path.cycles);
+            let mut keys = vec![
+                GroupKey::Kind(step.kind),
+                GroupKey::Operation(name(step.operation)),
+                GroupKey::Phase { phase, epoch },
+            ];
             if step.kind == SampleKind::Compute {
-                add(GroupKey::Kernel(name(step.kernel)), on_path.cycles);
+                keys.push(GroupKey::Kernel(name(step.kernel)));
+            }
+            for key in keys {
+                add(key, step.kind, on_path.cycles);
             }
         }
         Ok(Self {

@@ -35,7 +35,7 @@ pub(crate) use warn::missing_kernel;
 use crate::aggregate::{Measures, Plan, aggregate};
 use crate::clock::Frame;
 use crate::order;
-use crate::profile::ProfileReport;
+use crate::profile::{ProfileReport, SampleKind};
 use group::Groups;
 
 /// Answers `query` from `report`.
@@ -45,16 +45,37 @@ use group::Groups;
 /// # Errors
 /// Where a sample chunk cannot be decoded.
 pub fn query(report: &ProfileReport, query: &Query) -> Result<QueryResult, QueryError> {
-    let frame = Frame::new(report, query.clock);
     let matches = filter::matching_steps(report, &query.filter);
+    query_steps(report, query, &matches)
+}
+
+/// The same of the samples in which a tile works: without synchronization, idle and what is
+/// unknown.
+pub(crate) fn query_of_work(
+    report: &ProfileReport,
+    query: &Query,
+) -> Result<QueryResult, QueryError> {
+    let mut matches = filter::matching_steps(report, &query.filter);
+    for (matches, step) in matches.iter_mut().zip(report.steps()) {
+        *matches &= matches!(step.kind, SampleKind::Compute | SampleKind::Exchange);
+    }
+    query_steps(report, query, &matches)
+}
+
+fn query_steps(
+    report: &ProfileReport,
+    query: &Query,
+    matches: &[bool],
+) -> Result<QueryResult, QueryError> {
+    let frame = Frame::new(report, query.clock);
     let selection = filter::selection(report, &query.filter);
-    let groups = Groups::new(report, &query.group_by, matches.clone());
+    let groups = Groups::new(report, &query.group_by, matches.to_vec());
     let plan = Plan::new(report, frame, &groups.grouping, selection, query.samples);
     let found = aggregate(&plan)?;
     let rows = found.groups.into_iter();
     let rows = rows.map(|(id, measures)| Group::new(groups.key(report, id), measures));
     let groups = rows.collect();
-    let mut answer = answer(report, query, &matches, found.totals, groups)?;
+    let mut answer = answer(report, query, matches, found.totals, groups)?;
     let longest = found.longest.iter();
     answer.samples = longest.map(|sample| detail(report, sample)).collect();
     Ok(answer)

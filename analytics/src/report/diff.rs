@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::json::pretty;
 use crate::aggregate::{Measures, float, ratio};
+use crate::critical::Parts;
 use crate::diff::{Change, ProfileDiff, Section, Side, Verdict};
 use crate::profile::PhaseKey;
 
@@ -144,9 +145,12 @@ struct ChangeJson<'a> {
     verdict: &'static str,
     change_cycles: i64,
     change_fraction: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work: Option<&'a str>,
     path_before_cycles: Option<u64>,
     path_after_cycles: Option<u64>,
     path_change_cycles: Option<i64>,
+    path_change_by_kind: Option<PathJson>,
     useful_utilization_change: Option<f64>,
     before: Option<FiguresJson>,
     after: Option<FiguresJson>,
@@ -164,12 +168,34 @@ impl<'a> ChangeJson<'a> {
             verdict: it.verdict.name(),
             change_cycles: change,
             change_fraction: fraction(change, before),
-            path_before_cycles: it.path.map(|path| path[0]),
-            path_after_cycles: it.path.map(|path| path[1]),
+            work: (!it.work.is_empty()).then_some(it.work.as_str()),
+            path_before_cycles: it.path.map(|path| path[0].total()),
+            path_after_cycles: it.path.map(|path| path[1].total()),
             path_change_cycles: it.path_change(),
+            path_change_by_kind: it.path.map(PathJson::new),
             useful_utilization_change: it.efficiency_delta(),
             before: figures(it.before, it.before_place),
             after: figures(it.after, it.after_place),
+        }
+    }
+}
+
+/// Cycles on the critical path, after minus before; they sum to the change on the path.
+#[derive(Serialize)]
+struct PathJson {
+    compute: i64,
+    exchange: i64,
+    synchronization: i64,
+    idle: i64,
+}
+
+impl PathJson {
+    const fn new([before, after]: [Parts; 2]) -> Self {
+        Self {
+            compute: Change::delta(before.compute, after.compute),
+            exchange: Change::delta(before.exchange, after.exchange),
+            synchronization: Change::delta(before.barrier, after.barrier),
+            idle: Change::delta(before.idle, after.idle),
         }
     }
 }

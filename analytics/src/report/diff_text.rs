@@ -21,11 +21,12 @@ pub fn diff_text(diff: &ProfileDiff, limit: usize) -> String {
     if let Some(parts) = diff_parts(diff) {
         let _ = writeln!(out, "on its critical path: {parts}");
     }
+    out.push_str(EXPLAINED);
     for (name, section) in diff.sections() {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
         if !shown.is_empty() {
-            let (header, rows) = cells(name, shown);
+            let (header, rows) = cells(name, &shown);
             out.push_str(&table(&header, &rows));
         }
     }
@@ -49,7 +50,7 @@ pub fn diff_markdown(diff: &ProfileDiff, limit: usize) -> String {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
         if !shown.is_empty() {
-            let (header, rows) = cells(name, shown);
+            let (header, rows) = cells(name, &shown);
             let _ = write!(out, "\n{}", markdown(&header, &rows));
         }
     }
@@ -112,32 +113,57 @@ fn counts(name: &str, section: &Section, shown: usize) -> String {
     format!("by {name}: {words}; {shown} of {all} shown")
 }
 
-/// The first changes; those within the noise only where all are asked for.
-fn shown(section: &Section, limit: usize) -> &[Change] {
-    if limit == 0 {
-        return &section.changes;
-    }
-    let changed = section.changes.iter().take(limit);
-    let count = changed.take_while(|it| it.verdict != Verdict::Same).count();
-    &section.changes[..count]
+/// The first changes; those that changed neither themselves nor the run only where all are asked
+/// for.
+fn shown(section: &Section, limit: usize) -> Vec<&Change> {
+    let most = if limit == 0 { usize::MAX } else { limit };
+    let is_change = |it: &&Change| {
+        let is_in_run = it.path_change().is_some_and(|it| it != 0);
+        limit == 0 || it.verdict != Verdict::Same || is_in_run
+    };
+    section
+        .changes
+        .iter()
+        .filter(is_change)
+        .take(most)
+        .collect()
 }
+
+/// What the columns are.
+const EXPLAINED: &str = "\
+before, after: the longest tile of each phase, summed (work, without waiting)
+on path: what the change made of the run
+";
 
 type Header<'a> = Vec<(&'a str, Align)>;
 
-/// Header and rows; without the path where it says nothing.
-fn cells<'a>(name: &'a str, changes: &[Change]) -> (Header<'a>, Vec<Vec<String>>) {
-    let has_path = changes.iter().any(|it| it.path.is_some());
+/// Header and rows; without the columns that say nothing of any row. What is done in phases takes
+/// the place of their useful efficiency.
+fn cells<'a>(name: &'a str, changes: &[&Change]) -> (Header<'a>, Vec<Vec<String>>) {
     let numbers = ["before", "after", "change", "", "on path", "useful"];
-    let numbers = numbers
-        .into_iter()
-        .filter(|it| has_path || *it != "on path");
     let numbers = numbers.map(|heading| (heading, Align::Right));
-    let header = std::iter::once((name, Align::Left)).chain(numbers);
-    let rows = changes.iter().map(|it| row(it, has_path));
-    (header.collect(), rows.collect())
+    let names = [name, "work"].map(|heading| (heading, Align::Left));
+    let mut header: Header<'a> = names.into_iter().chain(numbers).collect();
+    let mut rows: Vec<Vec<String>> = changes.iter().map(|it| row(it).to_vec()).collect();
+    let has_work = changes.iter().any(|it| !it.work.is_empty());
+    for at in (0..header.len()).rev() {
+        let is_empty = rows.iter().all(|row| row[at].is_empty());
+        let is_left_out = match header[at].0 {
+            "work" | "on path" => is_empty,
+            "useful" => has_work,
+            _ => false,
+        };
+        if is_left_out {
+            header.remove(at);
+            rows.iter_mut().for_each(|row| {
+                row.remove(at);
+            });
+        }
+    }
+    (header, rows)
 }
 
-fn row(it: &Change, has_path: bool) -> Vec<String> {
+fn row(it: &Change) -> [String; 8] {
     let (before, after) = (it.before_cycles(), it.after_cycles());
     let change = Change::delta(before, after);
     let cycles =
@@ -146,29 +172,33 @@ fn row(it: &Change, has_path: bool) -> Vec<String> {
         Verdict::New | Verdict::Gone => it.verdict.name().to_owned(),
         Verdict::Slower | Verdict::Faster | Verdict::Same => text::signed_percent(change, before),
     };
-    let mut cells = vec![
+    [
         it.name.clone(),
+        it.work.clone(),
         cycles(it.before),
         cycles(it.after),
         text::signed(change),
         share,
-    ];
-    if has_path {
-        cells.push(it.path_change().map_or_else(String::new, text::signed));
-    }
-    cells.push(efficiency(it.before, it.after));
-    cells
+        it.path_change().map_or_else(String::new, text::signed),
+        efficiency(it.before, it.after),
+    ]
 }
 
-/// Useful efficiency before and after, without units; a dash where it is unknown.
+/// Useful efficiency before and after; a question mark where one is unknown. Of what is in one
+/// profile alone there is one.
 fn efficiency(before: Option<Measures>, after: Option<Measures>) -> String {
-    let number = |side: Option<Measures>| {
-        side.and_then(|it| it.useful_efficiency())
-            .map_or_else(|| "-".to_owned(), |it| text::decimal(it * 100.0, 1))
+    let number = |side: Measures| {
+        side.useful_efficiency()
+            .map(|it| text::decimal(it * 100.0, 1))
     };
-    match (number(before), number(after)) {
-        (before, after) if before == "-" && after == "-" => String::new(),
-        (before, after) if before == after => format!("{after} %"),
-        (before, after) => format!("{before}→{after} %"),
+    let (old, new) = (before.and_then(number), after.and_then(number));
+    match (old, new) {
+        (None, None) => String::new(),
+        (Some(old), Some(new)) if old != new => format!("{old}→{new} %"),
+        (Some(one), _) if after.is_none() => format!("{one} %"),
+        (_, Some(one)) if before.is_none() => format!("{one} %"),
+        (Some(one), Some(_)) => format!("{one} %"),
+        (Some(old), None) => format!("{old}→? %"),
+        (None, Some(new)) => format!("?→{new} %"),
     }
 }

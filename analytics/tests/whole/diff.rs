@@ -92,9 +92,9 @@ fn phases_are_aligned_by_what_runs_in_them() {
     ];
     let found = compared(&before, &after);
     let expected = [
-        ("phase 0/0 → phase 1/0", Verdict::Faster),
+        ("phase 0/0 → 1/0", Verdict::Faster),
         ("phase 0/0", Verdict::New),
-        ("phase 1/0 → phase 2/0", Verdict::Same),
+        ("phase 1/0 → 2/0", Verdict::Same),
     ];
     assert_eq!(verdicts(&found.phases), expected);
 }
@@ -117,10 +117,11 @@ fn what_a_change_made_of_the_run_is_its_change_on_the_critical_path() {
     let found = diff(&meeting(60, 40, 90), &meeting(45, 70, 90), &EXACT).expect("they compare");
     assert_eq!(found.after.run - found.before.run, 10);
     let of = |section: &Section| -> Vec<(String, i64, Option<[u64; 2]>)> {
+        let path = |it: &Change| it.path.map(|path| path.map(|it| it.total()));
         let cycles = |it: &Change| Change::delta(it.before_cycles(), it.after_cycles());
         let changes = section.changes.iter();
         changes
-            .map(|it| (it.name.clone(), cycles(it), it.path))
+            .map(|it| (it.name.clone(), cycles(it), path(it)))
             .collect()
     };
     let named = |name: &str, change, path| (name.to_owned(), change, Some(path));
@@ -138,6 +139,15 @@ fn what_a_change_made_of_the_run_is_its_change_on_the_critical_path() {
     assert!(found.tiles.changes.iter().all(|it| it.path.is_none()));
     let parts = diff_parts(&found).expect("there is a path");
     assert!(parts.starts_with("compute +10, "), "{parts}");
+    // What changed neither itself nor the run is left out, what comes after it is not.
+    let text = diff_text(&found, 10);
+    let mut rows = text.lines().skip_while(|it| !it.starts_with("by kernel"));
+    let expected = "by kernel: 1 slower, 1 faster, 1 same; 2 of 3 shown";
+    assert_eq!(rows.next(), Some(expected), "{text}");
+    assert!(
+        text.contains("\nphase 0/0  compute "),
+        "phases say what is done: {text}"
+    );
     let options = DiffOptions {
         clock: ClockKind::Tile,
         ..EXACT
@@ -237,7 +247,7 @@ fn summed(section: &Section) -> i128 {
 /// Cycles on the critical path of one run, over all changes.
 fn on_path(section: &Section, side: usize) -> u64 {
     let paths = section.changes.iter().filter_map(|it| it.path);
-    paths.map(|it| it[side]).sum()
+    paths.map(|it| it[side].total()).sum()
 }
 
 proptest! {
@@ -266,7 +276,7 @@ proptest! {
                     it.name == if name.is_empty() { "(no kernel)" } else { name }
                 };
                 let change = found.kernels.changes.iter().find(is_it).expect("it is a kernel");
-                prop_assert_eq!(change.path.map(|it| it[side]), Some(kernel.cycles));
+                prop_assert_eq!(change.path.map(|it| it[side].compute), Some(kernel.cycles));
             }
         }
         let sizes = found.kernels.changes.iter().map(|it| it.path_change().unwrap_or(0).abs());
@@ -282,6 +292,43 @@ proptest! {
             prop_assert_eq!(section.count(Verdict::Same), section.changes.len(), "{}", name);
         }
         prop_assert!(!found.is_slower_by_more_than(0));
+    }
+
+    #[test]
+    fn either_way_round_the_same_things_are_one(
+        program in programs(),
+        which in 0usize..4,
+        [before, after] in [profiles(), profiles()],
+    ) {
+        let faster = program.faster(which, 5_000);
+        let pairs = [
+            [program.run().report(), faster.run().report()],
+            [before.report(), after.report()],
+        ];
+        for [before, after] in pairs {
+            let options = DiffOptions { force: true, ..EXACT };
+            let there = diff(&before, &after, &options).expect("they compare");
+            let back = diff(&after, &before, &options).expect("they compare");
+            for ((name, there), (_, back)) in there.sections().into_iter().zip(back.sections()) {
+                let sorted = |section: &Section, back: bool| {
+                    let mut pairs: Vec<_> = section
+                        .changes
+                        .iter()
+                        .map(|it| {
+                            let change = Change::delta(it.before_cycles(), it.after_cycles());
+                            let run = it.path_change().unwrap_or(0);
+                            match back {
+                                false => (it.before_place, it.after_place, change, run),
+                                true => (it.after_place, it.before_place, -change, -run),
+                            }
+                        })
+                        .collect();
+                    pairs.sort_unstable();
+                    pairs
+                };
+                prop_assert_eq!(sorted(there, false), sorted(back, true), "{}", name);
+            }
+        }
     }
 
     #[test]
@@ -305,8 +352,16 @@ proptest! {
         let kinds = &found.kinds.changes;
         let computes = kinds.iter().filter(|it| it.name == "compute").cloned().collect();
         prop_assert_eq!(-summed(&Section { changes: computes }), less);
-        for section in [&found.phases, &found.operations] {
-            prop_assert_eq!(summed(section), summed(&found.kinds));
+        // Waiting is in no operation and no phase in which a tile works.
+        let exchanges = |program: &Program| {
+            program.supersteps.iter().all(|it| it.exchange.iter().any(|cycles| *cycles > 0))
+        };
+        if exchanges(&program) {
+            let waits = kinds.iter().filter(|it| it.name != "synchronization");
+            let working = Section { changes: waits.cloned().collect() };
+            for section in [&found.phases, &found.operations] {
+                prop_assert_eq!(summed(section), summed(&working));
+            }
         }
         prop_assert!(found.kernels.changes.iter().all(|it| it.verdict != Verdict::Slower));
         let changed = found.kernels.changes.iter().filter(|it| it.verdict != Verdict::Same);

@@ -40,7 +40,8 @@ fn pasted(line: &str, folder: &Path) -> String {
             });
         let words: Vec<String> = there.collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        printed = expect_output(&words);
+        // A shell joins what they print.
+        printed.push_str(&expect_output(&words));
     }
     printed
 }

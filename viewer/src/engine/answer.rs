@@ -15,7 +15,7 @@ use analytics::units::{MetadataSetId, StringId};
 use analytics::{query, text};
 
 use super::cause::{Cause, Failure};
-use super::panel::{self, Sources};
+use super::panel::{self, Compared, Sources};
 use super::places::{Items, ItemsAnswer, RulerAnswer};
 use super::protocol::{Answer, Fact, HitAnswer, HitAsked, Request, TableAsked};
 use super::raster::{RasterAnswer, RasterAsked, RowsAnswer, StripAnswer, StripAsked};
@@ -138,14 +138,10 @@ pub(crate) fn exact(
         Request::Json(words) => query(report, &words).map(Answer::Json),
         Request::Panel(asked) => panel::answer(sources, &asked),
         Request::PanelJson(asked) => panel::json(sources, &asked),
-        Request::OtherRaster(asked) => {
-            let answer = raster(sources.other()?, asked, &Groups::default())?;
-            Ok(match answer {
-                Answer::Raster(raster) => Answer::OtherRaster(raster),
-                answer => answer,
-            })
-        }
-        Request::OtherHit(asked) => other_hit(sources.other()?, asked),
+        Request::OtherRaster(_)
+        | Request::OtherRows(_)
+        | Request::OtherHit(_)
+        | Request::OtherCellHit(_) => of_other(sources.compared()?, &request),
         Request::Spent(asked) => super::spent::spent(report, asked).map(Answer::Spent),
         Request::Selected(asked) => super::spent::spent(report, asked).map(Answer::Selected),
         Request::SpentJson(asked, told) => {
@@ -326,12 +322,31 @@ fn hit(sources: &Sources<'_>, asked: HitAsked) -> Result<Answer, Failure> {
     ))))
 }
 
-/// The sample at a place of the second profile, without who made its tile wait.
-fn other_hit(report: &ProfileReport, asked: HitAsked) -> Result<Answer, Failure> {
-    let sample = timeline::hit(report, asked.clock, asked.tile, asked.at)?;
-    let clock_hz = report.header().clock_hz;
-    let told = |it: &SampleDetail| describe(it, asked.clock, clock_hz, Vec::new());
-    Ok(Answer::OtherHit(sample.as_ref().map(told)))
+/// What the timeline of the second profile asks.
+fn of_other(other: &Compared, request: &Request) -> Result<Answer, Failure> {
+    let Compared { report, groups } = other;
+    match *request {
+        Request::OtherRows(by) => Ok(Answer::OtherRows(groups.rows(report, by)?)),
+        Request::OtherRaster(asked) => Ok(match raster(report, asked, groups)? {
+            Answer::Raster(raster) => Answer::OtherRaster(raster),
+            answer => answer,
+        }),
+        Request::OtherCellHit(asked) => {
+            let groups = groups.get(report, asked.by)?;
+            super::cell::cell(report, asked, groups.as_deref()).map(Answer::OtherHit)
+        }
+        // Who made its tile wait is not looked for.
+        Request::OtherHit(asked) => {
+            let sample = timeline::hit(report, asked.clock, asked.tile, asked.at)?;
+            let clock_hz = report.header().clock_hz;
+            let told = |it: &SampleDetail| describe(it, asked.clock, clock_hz, Vec::new());
+            Ok(Answer::OtherHit(sample.as_ref().map(told)))
+        }
+        _ => {
+            let message = "a question about the open profile was asked of the second one";
+            Err(Failure::new(Cause::Internal, message))
+        }
+    }
 }
 
 /// What is said of the sample at a place before it is known who made its tile wait; `None` where

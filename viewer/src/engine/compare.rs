@@ -6,14 +6,14 @@ use analytics::diff::{Change, DiffError, DiffOptions, ProfileDiff, Section, Side
 use analytics::order;
 use analytics::report::{diff_json, diff_parts};
 use analytics::text;
+use analytics::units::Cycles;
 use serde::{Deserialize, Serialize};
 
 use super::cause::{Cause, Failure};
-use super::list::{List, Press, cycles_with_time};
+use super::changes::{changes, sides};
+use super::list::{List, cycles_with_time};
 use super::panel::Sources;
 use super::protocol::{Fact, clock_name};
-use super::table::Cell;
-use crate::state::kind_choice::kind_focus;
 use crate::state::panels::Pairs;
 
 /// What is compared.
@@ -47,7 +47,7 @@ pub(crate) struct CompareAnswer {
     pub(crate) starts: Vec<(Option<u64>, Option<u64>)>,
     /// By physical tile: change of compute cycles.
     pub(crate) tiles: Vec<TileChange>,
-    /// Largest of them, either way.
+    /// Largest of them, either way, of tiles that compute in both.
     pub(crate) largest: u64,
     /// What a reader should know first.
     pub(crate) warnings: Vec<String>,
@@ -60,7 +60,7 @@ pub(crate) struct TileChange {
     pub(crate) tile: u32,
     /// Cycles more (positive) or less than in the other profile.
     pub(crate) change: i64,
-    /// The same as a part of the largest change, -1..=1.
+    /// The same as a part of the largest change, -1..=1; a larger one is all of it.
     pub(crate) share: f64,
 }
 
@@ -136,16 +136,6 @@ fn fill(answer: &mut CompareAnswer, found: &ProfileDiff) {
     answer.warnings.clone_from(&found.warnings);
 }
 
-/// The figures in the open profile, and in the other one.
-const fn sides(it: &Change, swapped: bool) -> [Option<&Measures>; 2] {
-    let (before, after) = (it.before.as_ref(), it.after.as_ref());
-    if swapped {
-        [before, after]
-    } else {
-        [after, before]
-    }
-}
-
 fn facts(found: &ProfileDiff, section: &Section, swapped: bool) -> Vec<Fact> {
     let side = |it: &Side| cycles_with_time(it.run, it.clock_hz);
     let (before, after) = (found.before.run, found.after.run);
@@ -160,7 +150,7 @@ fn facts(found: &ProfileDiff, section: &Section, swapped: bool) -> Vec<Fact> {
         .into_iter()
         .map(|verdict| (section.count(verdict), verdict.name()))
         .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
+        .map(|(count, name)| format!("{} {name}", text::count(count as u64)))
         .collect();
     let (of_before, of_after) = match swapped {
         true => ("Before: this profile", "After: the other one"),
@@ -184,146 +174,26 @@ fn facts(found: &ProfileDiff, section: &Section, swapped: bool) -> Vec<Fact> {
     facts
 }
 
-/// Columns of a change on the critical path: of what is on one.
-const ON_PATH: [(&str, &str, &str); 3] = [
-    (
-        "pathChange",
-        "Of the run",
-        "What the change made of the run: cycles on the critical path, after minus before",
-    ),
-    (
-        "pathBefore",
-        "Path before",
-        "Cycles on the critical path of the run before: what it waited for",
-    ),
-    (
-        "pathAfter",
-        "Path after",
-        "Cycles on the critical path of the run after",
-    ),
-];
-
-/// Columns of every change.
-const COLUMNS: [(&str, &str, &str); 8] = [
-    ("before", "Before", "Phase cycles in the run before"),
-    ("after", "After", "Phase cycles in the run after"),
-    ("change", "Change", "After minus before"),
-    ("changeShare", "Change, %", "The same as a part of before"),
-    (
-        "samplesBefore",
-        "Samples before",
-        "Samples in the run before",
-    ),
-    ("samplesAfter", "Samples after", "Samples in the run after"),
-    (
-        "efficiencyBefore",
-        "U/D before",
-        "Useful efficiency in the run before",
-    ),
-    (
-        "efficiencyAfter",
-        "U/D after",
-        "Useful efficiency in the run after",
-    ),
-];
-
-fn changes(section: &Section, asked: &CompareAsked) -> List {
-    let has_path = section.changes.iter().any(|it| it.path.is_some());
-    let mut columns = vec![
-        (
-            "name",
-            asked.pairs.heading(),
-            "What is compared; press to look at it",
-        ),
-        (
-            "verdict",
-            "Became",
-            "By phase cycles; a change within the noise is none",
-        ),
-    ];
-    if has_path {
-        columns.extend(ON_PATH);
-    }
-    columns.extend(COLUMNS);
-    let mut list = List::new(&columns);
-    for it in &section.changes {
-        list.push(press(it, asked), row(it, has_path));
-    }
-    list.with_bars(if has_path { "pathChange" } else { "change" })
-}
-
-fn press(it: &Change, asked: &CompareAsked) -> Press {
-    let [here, there] = sides(it, asked.swapped);
-    match asked.pairs {
-        Pairs::Kernel if it.name.starts_with('(') => Press::Nothing,
-        Pairs::Kernel => Press::Kernel(it.name.clone()),
-        // The timelines begin together where one of them has no part in it.
-        Pairs::Phase | Pairs::Operation => here
-            .or(there)
-            .map(|it| Press::Jump(it.first_offset, it.last_offset))
-            .unwrap_or_default(),
-        Pairs::Tile => tile_of(&it.name).map_or(Press::Nothing, Press::Tile),
-        Pairs::Kind => {
-            let kind = kind_focus(&it.name);
-            kind.map_or(Press::Nothing, |name| Press::Kernel(name.to_owned()))
-        }
-    }
-}
-
-fn row(it: &Change, has_path: bool) -> Vec<Cell> {
-    let (before, after) = (it.before_cycles(), it.after_cycles());
-    let delta = Change::delta(before, after);
-    let count = |side: &Option<Measures>| side.as_ref().map(|it| it.sample_count);
-    let efficiency = |side: &Option<Measures>| side.as_ref().and_then(Measures::useful_efficiency);
-    let share = analytics::units::Cycles::new(delta.unsigned_abs())
-        .share_of(analytics::units::Cycles::new(before))
-        .map(|it| if delta < 0 { -it } else { it });
-    let percent = Cell {
-        text: text::signed_percent(delta, before),
-        raw: Cell::share(share).raw,
-    };
-    let mut cells = vec![Cell::name(&it.name), Cell::name(it.verdict.name())];
-    if has_path {
-        let [old, new] = it.path.unwrap_or_default();
-        let on_path = [
-            Cell::signed(Change::delta(old, new)),
-            Cell::count(old),
-            Cell::count(new),
-        ];
-        cells.extend(on_path);
-    }
-    cells.extend([
-        Cell::count_or_unknown(it.before.map(|_| before)),
-        Cell::count_or_unknown(it.after.map(|_| after)),
-        Cell::signed(delta),
-        percent,
-        Cell::count_or_unknown(count(&it.before)),
-        Cell::count_or_unknown(count(&it.after)),
-        Cell::share(efficiency(&it.before)),
-        Cell::share(efficiency(&it.after)),
-    ]);
-    cells
-}
-
-fn tile_of(name: &str) -> Option<u32> {
+/// The physical id in the name of a tile.
+pub(super) fn tile_of(name: &str) -> Option<u32> {
     name.strip_prefix("tile ")?.parse().ok()
 }
 
+/// The change of each tile, and the largest of those that compute in both: what computes in one
+/// alone is all change and would hide the others.
 fn tiles(section: &Section) -> (Vec<TileChange>, u64) {
-    let changes = section.changes.iter().filter_map(|it| {
-        let delta = Change::delta(it.before_cycles(), it.after_cycles());
-        Some((tile_of(&it.name)?, delta))
-    });
+    let change = |it: &Change| Change::delta(it.before_cycles(), it.after_cycles());
+    let in_both = section.changes.iter();
+    let in_both = in_both.filter(|it| it.before.is_some() && it.after.is_some());
+    let largest = in_both.map(|it| change(it).unsigned_abs()).max();
+    let alone = section.changes.iter().map(|it| change(it).unsigned_abs());
+    let largest = largest.or_else(|| alone.max()).unwrap_or(0);
+    let changes = section.changes.iter();
+    let changes = changes.filter_map(|it| Some((tile_of(&it.name)?, change(it))));
     let mut changes: Vec<(u32, i64)> = changes.collect();
     order::ascending(&mut changes);
-    let largest = changes
-        .iter()
-        .map(|it| it.1.unsigned_abs())
-        .max()
-        .unwrap_or(0);
-    let whole = analytics::units::Cycles::new(largest);
     let share = |change: i64| {
-        let size = analytics::units::Cycles::new(change.unsigned_abs()).share_of(whole);
+        let size = Cycles::new(change.unsigned_abs().min(largest)).share_of(Cycles::new(largest));
         let size = size.unwrap_or(0.0);
         if change < 0 { -size } else { size }
     };

@@ -16,7 +16,7 @@ use super::answer::Groups;
 use super::cause::Failure;
 use super::lanes::Lane;
 use super::needs::{self, Needs, Piece};
-use super::panel::Sources;
+use super::panel::{Compared, Sources};
 use super::protocol::{Progress, Request};
 use super::raster::{RasterAnswer, RasterAsked};
 use super::read::Input;
@@ -113,7 +113,7 @@ impl Held {
     pub(crate) fn sources<'a>(
         &'a self,
         report: &'a ProfileReport,
-        other: Option<&'a ProfileReport>,
+        other: Option<&'a Compared>,
     ) -> Sources<'a> {
         Sources {
             report,

@@ -50,6 +50,8 @@ pub(crate) enum Lane {
     Other,
     /// The second profile's timeline.
     OtherRaster,
+    /// The second profile's groups.
+    OtherRows,
     /// The second profile's sample under the pointer.
     OtherHit,
     /// Opening a package.
@@ -65,7 +67,7 @@ pub(crate) enum Lane {
 }
 
 impl Lane {
-    const COUNT: usize = 26;
+    const COUNT: usize = 27;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -97,7 +99,8 @@ impl Lane {
             },
             Request::OpenOther(_) => Self::Other,
             Request::OtherRaster(_) => Self::OtherRaster,
-            Request::OtherHit(_) => Self::OtherHit,
+            Request::OtherRows(_) => Self::OtherRows,
+            Request::OtherHit(_) | Request::OtherCellHit(_) => Self::OtherHit,
             Request::OpenPackage(_) => Self::Package,
             Request::Memory(_) => Self::Memory,
             Request::Matrix(_) => Self::Matrix,

@@ -184,6 +184,14 @@ impl Cell {
         count.map_or_else(Self::unknown, Self::count)
     }
 
+    /// A figure of something that is not there.
+    pub(crate) fn absent() -> Self {
+        Self {
+            text: "–".to_owned(),
+            raw: "null".to_owned(),
+        }
+    }
+
     /// A difference in cycles.
     pub(crate) fn signed(change: i64) -> Self {
         Self {

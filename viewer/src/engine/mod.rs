@@ -7,6 +7,7 @@
 pub(crate) mod answer;
 pub(crate) mod cause;
 pub(crate) mod cell;
+mod changes;
 pub(crate) mod command;
 pub(crate) mod compare;
 pub(crate) mod convert;

@@ -60,7 +60,10 @@ impl Needs {
                 },
             },
             // The second profile is read whole before anything is asked about it.
-            Request::OtherRaster(_) | Request::OtherHit(_) => Self::NOTHING,
+            Request::OtherRaster(_)
+            | Request::OtherRows(_)
+            | Request::OtherHit(_)
+            | Request::OtherCellHit(_) => Self::NOTHING,
             Request::Rows(by) if *by != Rows::Cohort => Self::NOTHING,
             Request::CellHit(asked) if asked.by == Rows::Cohort => Self::Everything,
             Request::CellHit(asked) => Self::Part {

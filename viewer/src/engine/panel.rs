@@ -7,6 +7,7 @@ use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
 use serde::{Deserialize, Serialize};
 
+use super::answer::Groups;
 use super::cause::{Cause, Failure};
 use super::compare::{CompareAnswer, CompareAsked, compare, compare_json};
 use super::phases::{PhasesAnswer, PhasesAsked, phases, phases_json};
@@ -50,12 +51,29 @@ pub(crate) enum PanelAnswer {
     Slack(SlackAnswer),
 }
 
+/// A profile that the open one is compared with.
+pub(crate) struct Compared {
+    /// Tables and samples, all of them.
+    pub(crate) report: ProfileReport,
+    /// Groups of its tiles and samples.
+    pub(crate) groups: Groups,
+}
+
+impl Compared {
+    pub(crate) fn new(report: ProfileReport) -> Self {
+        Self {
+            report,
+            groups: Groups::default(),
+        }
+    }
+}
+
 /// What a panel's question is answered from.
 pub(crate) struct Sources<'a> {
     /// The open profile.
     pub(crate) report: &'a ProfileReport,
     /// The profile that it is compared with.
-    pub(crate) other: Option<&'a ProfileReport>,
+    pub(crate) other: Option<&'a Compared>,
     /// Where its exchanges are, once that was asked.
     pub(crate) exchanges: &'a std::cell::OnceCell<Rc<Exchanges>>,
     /// Where its tiles wait for each other, once that was asked.
@@ -86,6 +104,11 @@ impl Sources<'_> {
 
     /// The profile to compare with.
     pub(crate) fn other(&self) -> Result<&ProfileReport, Failure> {
+        self.compared().map(|it| &it.report)
+    }
+
+    /// The same with its groups.
+    pub(crate) fn compared(&self) -> Result<&Compared, Failure> {
         self.other
             .ok_or_else(|| Failure::new(Cause::Internal, "no second profile is open in the worker"))
     }

@@ -105,8 +105,12 @@ pub(crate) enum Request {
     MatrixJson(MatrixAsked),
     /// The cells of the second profile's timeline.
     OtherRaster(RasterAsked),
+    /// The groups that rows of the second profile stand for.
+    OtherRows(Rows),
     /// The sample at a place of the second profile.
     OtherHit(HitAsked),
+    /// What a cell of a group of the second profile holds.
+    OtherCellHit(CellAsked),
     /// The items of the schedule that a tile was in.
     Items(PlacesAsked),
     /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
@@ -164,7 +168,9 @@ pub(crate) enum Answer {
     Matrix(MatrixAnswer),
     /// To [`Request::OtherRaster`].
     OtherRaster(RasterAnswer),
-    /// To [`Request::OtherHit`].
+    /// To [`Request::OtherRows`].
+    OtherRows(RowsAnswer),
+    /// To [`Request::OtherHit`] and [`Request::OtherCellHit`].
     OtherHit(Option<HitAnswer>),
     /// To [`Request::Items`].
     Items(ItemsAnswer),

@@ -9,7 +9,6 @@ use std::rc::Rc;
 
 use analytics::format::{ByteRange, FileKind, OpenMode, sniff};
 use analytics::memory::PackageMap;
-use analytics::profile::ProfileReport;
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::closure::Closure;
@@ -25,6 +24,7 @@ use super::held::{Held, Picture, Shared, Waiting};
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
 use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
+use super::panel::Compared;
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
 use super::rehearsal;
@@ -41,7 +41,7 @@ struct Worker {
     scope: DedicatedWorkerGlobalScope,
     held: RefCell<Option<Shared>>,
     /// The profile that the open one is compared with.
-    other: RefCell<Option<Rc<ProfileReport>>>,
+    other: RefCell<Option<Rc<Compared>>>,
     /// The open package.
     package: RefCell<Option<Rc<PackageMap>>>,
     /// Id of the newest opening.
@@ -340,7 +340,7 @@ impl Worker {
         };
         let opened = opened.and_then(|(report, bytes)| {
             let summary = answer::summary(&report, &name, bytes)?;
-            *self.other.borrow_mut() = Some(Rc::new(report));
+            *self.other.borrow_mut() = Some(Rc::new(Compared::new(report)));
             Ok(Box::new(summary))
         });
         self.send(id, &Answer::OtherOpened(opened));

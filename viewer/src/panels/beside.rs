@@ -1,41 +1,38 @@
-//! The other profile's timeline: the same tiles and as many cycles as the timeline above, under one
+//! The other profile's timeline: the same rows and as many cycles as the timeline above, under one
 //! cursor.
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use web_sys::PointerEvent;
 
 use super::legend::{Entry, focusing};
+use super::other_pointer::OtherPointer;
 use super::tooltip::Tooltip;
 use crate::browser;
-use crate::engine::protocol::{HitAsked, Request};
-use crate::engine::raster::RasterAsked;
+use crate::engine::protocol::Request;
+use crate::engine::raster::{RasterAsked, RowsAnswer};
 use crate::engine::summary::Summary;
 use crate::state::actions::{App, use_app};
-use crate::state::derived::{Derived, use_derived};
-use crate::state::panels::Aligned;
+use crate::state::derived::use_derived;
 use crate::state::view::{Colouring, Rows};
-use crate::theme::{HUES, KernelHues};
+use crate::theme::HUES;
+use crate::timeline::below::Below;
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
-use crate::timeline::component::{next_id, span_text};
+use crate::timeline::component::next_id;
 use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
-use crate::timeline::pointer::{cycle_at, place};
-use crate::timeline::scene::Scene;
+use crate::timeline::scene::{Anchor, Rect, Scene};
 use crate::timeline::stage::{Stage, keep_painted};
-use crate::timeline::steering::Steering;
-use crate::timeline::viewport::Viewport;
 
 /// The other timeline.
 #[component]
 pub(super) fn Beside() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
-    let aligned = Memo::new(move |_| app.view.with(|view| view.panels.aligned));
     let Stage { host, canvas, size } = Stage::new();
-    let viewport = viewport_of_other(app, aligned);
-    let asked = Memo::new(move |_| asked(app, &viewport.get()?, size.get()));
+    let groups = groups_of_other(app);
+    let below = below(app, groups);
+    let asked = Memo::new(move |_| asked(app, &below.get()?, size.get()));
     Effect::new(move |_| {
         if let Some(asked) = asked.get() {
             app.ask(Request::OtherRaster(asked));
@@ -46,24 +43,31 @@ pub(super) fn Beside() -> impl IntoView {
             .panels
             .other_raster
             .with(|it| it.as_ref().map(|it| it.asked));
-        if answered == asked.get() {
-            "drawn"
-        } else {
-            "pending"
+        match asked.get() {
+            // Nothing of it is in view.
+            None if below.with(Option::is_some) => "drawn",
+            None => "pending",
+            asked if answered == asked => "drawn",
+            _ => "pending",
         }
     };
-    let picture = picture_of_other(app);
-    let scene = move || scene(app, aligned, &viewport.get()?, picture.get(), size.get());
-    keep_painted(canvas, size, scene);
-    let pointer = OtherPointer {
-        app,
-        aligned,
-        size,
-        viewport,
-        place: RwSignal::new(None),
-        steering: Steering::new(app, derived, size),
+    let pointer = OtherPointer::new(app, derived, size, below);
+    let picture = picture_of_other(app, below);
+    let scene = move || {
+        let groups = groups.get();
+        let picture = picture.get().filter(|_| asked.with(Option::is_some));
+        let drawn = pointer.drawn();
+        scene(
+            app,
+            &below.get()?,
+            picture,
+            groups.as_deref(),
+            size.get(),
+            drawn,
+        )
     };
-    let is_aligned = move || aligned.with(Option::is_some);
+    keep_painted(canvas, size, scene);
+    let is_aligned = move || app.view.with(|view| view.panels.aligned.is_some());
     view! {
         <div class="controls">
             <h3>"The other profile, cycle by cycle below the timeline"</h3>
@@ -75,79 +79,20 @@ pub(super) fn Beside() -> impl IntoView {
             </Show>
         </div>
         <div class="picture" node_ref=host role="img" data-testid="other-timeline"
-            data-state=state data-span=move || span_text(viewport)
-            aria-label="Timeline of the other profile, with the same tiles and as many cycles"
-            on:pointerdown=move |event| pointer.steering.pressed(&event)
+            data-state=state
+            data-span=move || below.with(|it| it.as_ref().map(Below::span_text))
+            data-rows=move || groups.with(|it| it.as_ref().map_or(Rows::Tile, |it| it.by).name())
+            aria-label="Timeline of the other profile, with the same rows and as many cycles"
+            on:pointerdown=move |event| pointer.pressed(&event)
             on:pointerup=move |_| pointer.released()
             on:pointercancel=move |_| pointer.left()
-            on:wheel=move |event| pointer.steering.turned(&event)
+            on:wheel=move |event| pointer.turned(&event)
             on:pointermove=move |event| pointer.moved(&event)
             on:pointerleave=move |_| pointer.left()>
             <canvas node_ref=canvas></canvas>
             <Tooltip id="other-tooltip" hit=app.panels.other_hit place=pointer.place size host/>
         </div>
         <OwnKernels/>
-    }
-}
-
-/// The pointer over the other timeline.
-#[derive(Clone, Copy)]
-struct OtherPointer {
-    app: App,
-    aligned: Memo<Option<Aligned>>,
-    size: RwSignal<Size>,
-    viewport: Memo<Option<Viewport>>,
-    /// Where it is, unless it drags.
-    place: RwSignal<Option<(f64, f64)>>,
-    steering: Steering,
-}
-
-impl OtherPointer {
-    fn moved(self, event: &PointerEvent) {
-        let drags = self.steering.moved(event);
-        let at = place(event);
-        let size = self.size.get_untracked();
-        let Some(viewport) = self.viewport.get_untracked() else {
-            return;
-        };
-        let cycle = cycle_at(size, &viewport, at);
-        let (here, there) = self.aligned.get_untracked().unwrap_or_default();
-        let above = |cycle: u64| cycle.saturating_add(here).saturating_sub(there);
-        self.app.point(cycle.map(above));
-        self.place.set((!drags).then_some(at));
-        match cycle {
-            // What was pressed on may yet be clicked.
-            _ if drags => {}
-            Some(cycle) => self.ask(&viewport, size, cycle, at.1),
-            None => self.app.panels.other_hit.set(None),
-        }
-    }
-
-    fn ask(self, viewport: &Viewport, size: Size, cycle: u64, y: f64) {
-        let plot = layout::plot_rect(size);
-        self.app.ask(Request::OtherHit(HitAsked {
-            clock: self.app.view.with_untracked(|view| view.clock),
-            tile: viewport.tile_at((y - plot.y) / plot.height),
-            at: cycle,
-        }));
-    }
-
-    /// A click focuses the kernel under the pointer, as above.
-    fn released(self) {
-        let hit = self.app.panels.other_hit.get_untracked();
-        let kernel = hit.map(|it| it.kernel.clone());
-        if self.steering.let_go()
-            && let Some(kernel) = kernel.filter(|it| !it.is_empty())
-        {
-            self.app.change_view(|view| view.toggle_kernel(&kernel));
-        }
-    }
-
-    fn left(self) {
-        self.steering.let_go();
-        self.place.set(None);
-        self.app.point(None);
-        self.app.panels.other_hit.set(None);
     }
 }
 
@@ -160,15 +105,16 @@ fn OwnKernels() -> impl IntoView {
         let Some(other) = summary_of_other(app).filter(|_| is_shown) else {
             return Vec::new();
         };
-        let hues = hues_of_both(derived, &other);
         let theme = app.theme.get();
         let known = app.load.with(|load| load.summary().cloned());
         let known = known.map_or_else(Vec::new, |it| it.kernels.clone());
         let own = other.kernels.iter().map(|(_, name)| name);
         let own = own.filter(|name| !known.iter().any(|it| it.1 == **name));
-        own.take(HUES)
-            .map(|name| (hues.colour(name, theme).css(), name.clone()))
-            .collect()
+        derived.hues.with(|hues| {
+            own.take(HUES)
+                .map(|name| (hues.colour(name, theme).css(), name.clone()))
+                .collect()
+        })
     });
     view! {
         <Show when=move || entries.with(|it| !it.is_empty())>
@@ -181,53 +127,74 @@ fn OwnKernels() -> impl IntoView {
     }
 }
 
-/// Hues of the kernels of the open profile, then of those that only the other one has.
-fn hues_of_both(derived: Derived, other: &Summary) -> KernelHues {
-    let own = other.kernels.iter().map(|(_, name)| name.as_str());
-    derived.hues.with(|hues| KernelHues::clone(hues)).and(own)
-}
-
 fn summary_of_other(app: App) -> Option<Arc<Summary>> {
     app.panels
         .other
         .with(|it| it.ready().map(|it| Arc::clone(it.1)))
 }
 
-/// As many cycles as the timeline above shows, at the same scale, and the same tiles.
-fn viewport_of_other(app: App, aligned: Memo<Option<Aligned>>) -> Memo<Option<Viewport>> {
-    let derived = use_derived();
+type Groups = Memo<Option<Arc<RowsAnswer>>>;
+
+/// The groups that rows stand for; `None` where they are tiles, or not yet known.
+fn groups_of_other(app: App) -> Groups {
+    let rows = Memo::new(move |_| app.view.with(|view| view.rows));
+    let number = move || app.panels.other.with(|it| it.ready().map(|it| it.0));
+    Effect::new(move |_| {
+        if number().is_some() && rows.get() != Rows::Tile {
+            app.ask(Request::OtherRows(rows.get()));
+        }
+    });
     Memo::new(move |_| {
-        let (above, other) = (derived.viewport.get()?, summary_of_other(app)?);
-        let (clock, tiles) = app.view.with(|view| (view.clock, view.tiles));
-        let (here, there) = aligned.get().unwrap_or_default();
-        let from = above.span.from.saturating_add(there).saturating_sub(here);
-        let to = from.saturating_add(above.span.len());
-        // Beyond its own end the other profile shows nothing, at the scale of the one above.
-        let run = other.run(clock).max(to);
-        let whole = Viewport::whole(run, other.tiles.count());
-        let placed = whole.with_span(crate::state::view::Span { from, to });
-        let tiles = tiles.and_then(|ids| other.tiles.positions(ids.first, ids.last));
-        Some(match tiles {
-            Some(tiles) => placed.with_tiles(&tiles),
-            None => placed,
-        })
+        let rows = rows.get();
+        let groups = app.panels.other_rows.get();
+        groups.filter(|it| it.by == rows && rows != Rows::Tile)
     })
 }
 
-fn asked(app: App, viewport: &Viewport, size: Size) -> Option<RasterAsked> {
+/// As many cycles as the timeline above shows, at the same scale, and the same rows.
+fn below(app: App, groups: Groups) -> Memo<Option<Below>> {
+    let derived = use_derived();
+    Memo::new(move |_| {
+        let (above, other) = (derived.viewport.get()?, summary_of_other(app)?);
+        let (clock, rows, tiles, aligned) = app.view.with(|view| {
+            let aligned = view.panels.aligned.unwrap_or_default();
+            (view.clock, view.rows, view.shown_tiles(), aligned)
+        });
+        let count = match (rows, groups.get()) {
+            (Rows::Tile, _) => other.tiles.count(),
+            (_, groups) => u32::try_from(groups?.names.len()).unwrap_or(u32::MAX),
+        };
+        let shown = match tiles {
+            Some(ids) if rows == Rows::Tile => other.tiles.positions(ids.first, ids.last),
+            _ => Some(0..count),
+        };
+        let extent = (other.run(clock), count);
+        Some(Below::new(&above, aligned, extent, shown.as_ref()))
+    })
+}
+
+fn asked(app: App, below: &Below, size: Size) -> Option<RasterAsked> {
+    let (cycles, viewport) = (below.cycles(), &below.viewport);
+    if size.width <= 0.0 || cycles.is_empty() || !below.has_rows {
+        return None;
+    }
     let plot = layout::plot_rect(size);
     let ratio = browser::pixel_ratio();
-    let clock = app.view.with(|view| view.clock);
-    (size.width > 0.0).then(|| RasterAsked {
+    let part = viewport.fraction_of_cycle(cycles.end + below.lead)
+        - viewport.fraction_of_cycle(cycles.start + below.lead);
+    let (clock, rows, colour) = app
+        .view
+        .with(|view| (view.clock, view.rows, view.colour.of_cells()));
+    Some(RasterAsked {
         clock,
-        from: viewport.span.from,
-        to: viewport.span.to,
-        columns: device(plot.width, ratio),
-        by: Rows::Tile,
+        from: cycles.start,
+        to: cycles.end,
+        columns: device(plot.width * part, ratio),
+        by: rows,
         tile_from: viewport.tiles.start,
         tile_to: viewport.tiles.end,
         rows: device(plot.height, ratio),
-        colour: app.view.with(|view| view.colour.of_cells()),
+        colour,
         focus: focus(app),
     })
 }
@@ -241,53 +208,71 @@ fn focus(app: App) -> Option<u32> {
 }
 
 /// Equal kernels have equal colours in both timelines.
-fn picture_of_other(app: App) -> Memo<Option<Picture>> {
+fn picture_of_other(app: App, below: Memo<Option<Below>>) -> Memo<Option<Picture>> {
     let derived = use_derived();
-    Memo::new(move |_| {
+    let inked = Memo::new(move |_| {
         let raster = app.panels.other_raster.get()?;
         let other = summary_of_other(app)?;
         let names = [&other.kernels[..], &other.operations[..]];
         let (focus, colour) = app.view.with(|view| (view.kernel.clone(), view.colour));
         let theme = app.theme.get();
-        let hues = hues_of_both(derived, &other);
-        let ink = Ink::new(names, &hues, theme, focus.as_deref());
+        let ink = derived
+            .hues
+            .with(|hues| Ink::new(names, hues, theme, focus.as_deref()));
         let bitmap = ink.with_colouring(colour).cells(&raster, next_id());
-        Some(Picture {
-            asked: raster.asked,
-            bitmap: Arc::new(bitmap),
-        })
+        Some((raster.asked, Arc::new(bitmap)))
+    });
+    Memo::new(move |_| {
+        let lead = below.with(|it| it.as_ref().map(|it| it.lead))?;
+        let (asked, bitmap) = inked.get()?;
+        let asked = RasterAsked {
+            from: asked.from.saturating_add(lead),
+            to: asked.to.saturating_add(lead),
+            ..asked
+        };
+        Some(Picture { asked, bitmap })
     })
 }
 
 fn scene(
     app: App,
-    aligned: Memo<Option<Aligned>>,
-    viewport: &Viewport,
+    below: &Below,
     picture: Option<Picture>,
+    groups: Option<&RowsAnswer>,
     size: Size,
+    drawn: Option<Rect>,
 ) -> Option<Scene> {
     let other = summary_of_other(app)?;
     let palette = app.theme.get().palette();
     let mut scene = layout::plot(&PlotView {
         size,
-        viewport,
+        viewport: &below.viewport,
         pictures: &[picture],
         tiles: &other.tiles,
-        groups: None,
+        groups,
         named: None,
         phases: &[],
+        lead: below.lead,
         clock_hz: other.clock_hz,
         palette,
     });
-    if let Some(cycle) = app.cursor.get() {
-        let (here, there) = aligned.get().unwrap_or_default();
-        let cycle = cycle.saturating_add(there).saturating_sub(here);
-        let plot = layout::plot_rect(size);
+    let plot = layout::plot_rect(size);
+    if !below.has_rows {
+        let middle = (plot.x + plot.width / 2.0, plot.y + plot.height / 2.0);
+        let said = "the other profile has none of these tiles";
+        scene.text(middle, Anchor::Middle, said, palette.text);
+    }
+    if let Some(rect) = drawn {
+        layout::dragged(&mut scene, rect, palette);
+    }
+    let cycle = app.cursor.get().and_then(|cycle| below.at(cycle));
+    if let Some((cycle, own)) = cycle.and_then(|it| Some((it, below.own(it)?))) {
+        let across = below.viewport.fraction_of_cycle(cycle);
         let at = cursor::At {
-            cycle,
+            cycle: own,
             clock_hz: other.clock_hz,
         };
-        cursor::line(&mut scene, plot, viewport, at, palette);
+        cursor::line_across(&mut scene, plot, across, at, palette);
     }
     Some(scene)
 }

@@ -1,33 +1,24 @@
 //! Compare: this profile against another one, in a table, on a map of the chip, and under one
 //! cursor.
 
-use std::sync::Arc;
-
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::SubmitEvent;
 
 use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::beside::Beside;
+use super::change_map::ChangeMap;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
-use super::legend::swatch;
 use super::menu::Menu;
 use crate::browser;
-use crate::engine::compare::{CompareAsked, TileChange};
+use crate::engine::compare::CompareAsked;
 use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::Request;
 use crate::load::place::{OnDisk, Place};
-use crate::pictures::change;
 use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside as State;
 use crate::state::panels::Pairs;
-use crate::theme::diverging;
-use crate::timeline::chip;
-use crate::timeline::component::next_id;
-use crate::timeline::pointer::place;
-use crate::timeline::scene::Bitmap;
-use crate::timeline::stage::{Stage, keep_painted};
 
 /// The panel.
 #[component]
@@ -43,7 +34,7 @@ pub(crate) fn Compare() -> impl IntoView {
         _ => view! {
             <p class="note" data-testid="compare-hint">
                 "Drop a profile here, pick one or paste its address. It is taken as the run \
-                 before; the open profile is the run after."
+                 before, the open profile as the run after, until you swap them."
             </p>
         }
         .into_any(),
@@ -169,7 +160,8 @@ fn Differences() -> impl IntoView {
                 <CopyAnswer id="compare" asked=question command/>
             </div>
             {move || refusal().map(|refusal| view! {
-                <p class="note" role="alert" data-testid="compare-refusal">{refusal} " "
+                <p class="note" role="alert" data-testid="compare-refusal">
+                    {refusal} ": record both alike, or "
                     <button type="button" data-testid="compare-force"
                         on:click=move |_| app.change_view(|view| view.panels.force = true)>
                         "Compare all the same"
@@ -180,8 +172,8 @@ fn Differences() -> impl IntoView {
             <Warnings warnings/>
             <Beside/>
             <Show when=move || refusal().is_none()>
-                <ChangeMap/>
                 <DataTable kind clock list=part(answer, |it| it.changes.clone()) on_press=pressed/>
+                <ChangeMap/>
             </Show>
         </div>
     }
@@ -234,70 +226,4 @@ fn command(app: App, asked: &CompareAsked) -> Option<String> {
     };
     let words = format!("profile-diff {before} {after} --clock {clock}{force} --limit 0 --json");
     Some(format!("{}{}", other.first, here.command(&words)))
-}
-
-/// The chip, coloured by what its tiles compute more or less.
-#[component]
-fn ChangeMap() -> impl IntoView {
-    let app = use_app();
-    let Stage { host, canvas, size } = Stage::new();
-    let pointed = RwSignal::new(None::<u32>);
-    let tiles = part(app.panels.compare, |it| it.tiles.clone());
-    let bitmap = Memo::new(move |_| -> Option<Arc<Bitmap>> {
-        let palette = app.theme.get().palette();
-        tiles.with(|it| Some(Arc::new(change::bitmap(it.as_ref()?, palette, next_id()))))
-    });
-    let scene = move || {
-        let shown = app.view.with(|view| view.tiles);
-        Some(chip::scene(
-            size.get(),
-            &bitmap.get()?,
-            shown,
-            app.theme.get().palette(),
-        ))
-    };
-    keep_painted(canvas, size, scene);
-    let moved = move |event: web_sys::PointerEvent| {
-        let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
-        pointed.set(chip::tile_at(size.get_untracked(), rows, place(&event)));
-    };
-    let said = move || match pointed.get() {
-        None => "compute cycles of each tile: orange is more than before, blue is less".to_owned(),
-        Some(tile) => {
-            let of =
-                |it: &Vec<TileChange>| it.iter().find(|it| it.tile == tile).map(|it| it.change);
-            let change = tiles.with(|it| it.as_ref().and_then(|it| of(it)));
-            match change {
-                Some(change) => format!("tile {tile}: {} cycles", analytics::text::signed(change)),
-                None => format!("tile {tile} is in neither profile"),
-            }
-        }
-    };
-    let stops = move || {
-        let quiet = app.theme.get().palette().idle;
-        let largest = app
-            .panels
-            .compare
-            .with(|it| it.as_ref().map_or(0, |it| it.largest));
-        let text = |share: f64| match share {
-            0.0 => "no change".to_owned(),
-            share => {
-                let sign = if share < 0.0 { "-" } else { "+" };
-                format!("{sign}{} cycles", analytics::text::count(largest))
-            }
-        };
-        [-1.0, 0.0, 1.0].map(|it| (diverging(it, quiet).css(), text(it)))
-    };
-    view! {
-        <div class="chip small" node_ref=host role="img" data-testid="change-map"
-            aria-label="Map of the chip: change of compute cycles of each tile. The table of \
-                        differences by tile has the same figures."
-            on:pointermove=moved on:pointerleave=move |_| pointed.set(None)>
-            <canvas node_ref=canvas></canvas>
-        </div>
-        <ul class="legend" aria-label="Colours of the map of change">
-            {move || stops().map(swatch).collect_view()}
-            <li><output class="range" data-testid="change-said">{said}</output></li>
-        </ul>
-    }
 }

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use analytics::clock::ClockKind;
+use analytics::text;
+use analytics::timeline::CellKind;
 use leptos::prelude::*;
 
 use super::copy::CopyButton;
@@ -12,6 +14,7 @@ use crate::engine::list::{List, ListColumn, ListRow, Press};
 use crate::engine::table::Cell;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{room, use_derived};
+use crate::state::kind_choice::kind_called;
 use crate::state::listed;
 use crate::state::view::{Sort, Span, TileIds, ViewState};
 
@@ -51,9 +54,9 @@ impl Shown {
     fn press_heading(self, app: App, column: &str) {
         let next = listed::pressed(untrack(|| self.order(app)).as_ref(), column);
         if self.kind.is_main {
-            app.change_view(|view| view.panels.order = Some(next));
+            app.change_view(|view| view.panels.order = next);
         } else {
-            self.own_order.set(Some(next));
+            self.own_order.set(next);
         }
     }
 
@@ -92,6 +95,16 @@ pub(super) fn DataTable(
         is_whole: RwSignal::new(false),
     };
     let rows = Memo::new(move |_| shown.rows(app));
+    // Words that were looked for in one sort of rows are in none of another.
+    let sort =
+        Memo::new(move |_| list.with(|it| Some(it.as_ref()?.columns.first()?.heading.clone())));
+    Effect::new(move |before: Option<Option<String>>| {
+        let sort = sort.get();
+        if before.flatten().is_some_and(|before| Some(before) != sort) {
+            shown.find.set(String::new());
+        }
+        sort
+    });
     let columns = move || {
         list.with(|it| it.as_ref().map(|it| it.columns.clone()))
             .unwrap_or_default()
@@ -151,14 +164,17 @@ fn TableBar(
     view! {
         <div class="table-bar">
             <label class="choice">"Find"
-                <input type="text" class="find" data-find on:input=typed data-testid=format!("{id}-find")/>
+                <input type="text" class="find" data-find data-testid=format!("{id}-find")
+                    prop:value=shown.find on:input=typed/>
             </label>
             <output class="range">
                 {move || {
                     let (some, all) = (rows.with(Vec::len), all());
+                    let noun = if all == 1 { "row" } else { "rows" };
+                    let [shown, whole] = [some, all].map(|it| text::count(it as u64));
                     match some == all {
-                        true => format!("{all} rows"),
-                        false => format!("{some} of {all} rows"),
+                        true => format!("{whole} {noun}"),
+                        false => format!("{shown} of {whole} {noun}"),
                     }
                 }}
             </output>
@@ -281,9 +297,10 @@ pub(super) fn RowHeading(
     let colour = move || {
         let theme = app.theme.get();
         press.with_value(|press| match press {
-            Press::Kernel(kernel) => {
-                Some(derived.hues.with(|hues| hues.colour(kernel, theme).css()))
-            }
+            Press::Kernel(kernel) => Some(match kind_called(kernel) {
+                Some(kind) => theme.palette().of_kind(CellKind::of(kind)).css(),
+                None => derived.hues.with(|hues| hues.colour(kernel, theme).css()),
+            }),
             _ => None,
         })
     };
@@ -310,10 +327,12 @@ fn figures(cells: Vec<Cell>, bar: Option<(usize, f64)>) -> impl IntoView {
     let one = move |(column, cell): (usize, Cell)| {
         let bar = bar.filter(|it| it.0 == column);
         let fill = bar.map(|it| format!("{:.1}%", it.1 * 100.0));
+        let is_less = cell.raw.starts_with('-');
+        let is_more = cell.text.starts_with('+');
         let is_text = cell.raw.starts_with('"');
         let is_unknown = cell.raw == "null";
         view! {
-            <td class:share=fill.is_some() class:unknown=is_unknown class:words=is_text
+            <td class:share=fill.is_some() class:less=is_less class:more=is_more class:unknown=is_unknown class:words=is_text
                 style=("--fill", fill) data-raw=cell.raw>{cell.text}</td>
         }
     };

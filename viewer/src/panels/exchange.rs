@@ -24,7 +24,7 @@ use crate::timeline::component::next_id;
 use crate::timeline::cursor;
 use crate::timeline::layout::{self, Picture, PlotView, Size};
 use crate::timeline::pointer::{cycle_at, place};
-use crate::timeline::scene::{Bitmap, Colour};
+use crate::timeline::scene::{Bitmap, Colour, Rect, Scene};
 use crate::timeline::stage::{Stage, keep_painted};
 use crate::timeline::steering::Steering;
 
@@ -117,33 +117,12 @@ fn Ports() -> impl IntoView {
         let theme = app.theme.get();
         answer.with(|it| Some(Arc::new(ports::bitmap(it.as_ref()?, theme, next_id()))))
     });
+    let steering = Steering::new(app, derived, size);
     let scene = move || {
-        let viewport = derived.viewport.get()?;
-        let summary = app.load.with(|load| load.summary().cloned())?;
-        let ports = answer.get()?;
-        let palette = app.theme.get().palette();
-        let picture = picture(ports.asked?, bitmap.get()?);
-        let mut scene = layout::plot(&PlotView {
-            size: size.get(),
-            viewport: &viewport,
-            pictures: &[Some(picture)],
-            tiles: &summary.tiles,
-            groups: None,
-            named: None,
-            phases: &[],
-            clock_hz: summary.clock_hz,
-            palette,
-        });
-        if let Some(cycle) = app.cursor.get() {
-            let plot = layout::plot_rect(size.get());
-            let clock_hz = summary.clock_hz;
-            let at = cursor::At { cycle, clock_hz };
-            cursor::line(&mut scene, plot, &viewport, at, palette);
-        }
-        Some(scene)
+        let picture = picture(answer.with(|it| it.as_ref()?.asked)?, bitmap.get()?);
+        scene(app, derived, size.get(), picture, steering.drawn())
     };
     keep_painted(canvas, size, scene);
-    let steering = Steering::new(app, derived, size);
     let moved = move |event: web_sys::PointerEvent| {
         steering.moved(&event);
         let at = place(&event);
@@ -160,7 +139,7 @@ fn Ports() -> impl IntoView {
                         below have bytes by exchange and by tile."
             on:pointerdown=move |event| steering.pressed(&event)
             on:pointerup=move |_| { steering.let_go(); }
-            on:pointercancel=move |_| { steering.let_go(); }
+            on:pointercancel=move |_| steering.forget()
             on:wheel=move |event| steering.turned(&event)
             on:pointermove=moved on:pointerleave=move |_| app.point(None)>
             <canvas node_ref=canvas data-testid="ports-canvas"></canvas>
@@ -171,6 +150,38 @@ fn Ports() -> impl IntoView {
         </div>
         <Facts id="ports" facts/>
     }
+}
+
+fn scene(
+    app: App,
+    derived: Derived,
+    size: Size,
+    picture: Picture,
+    drawn: Option<Rect>,
+) -> Option<Scene> {
+    let viewport = derived.viewport.get()?;
+    let summary = app.load.with(|load| load.summary().cloned())?;
+    let (palette, clock_hz) = (app.theme.get().palette(), summary.clock_hz);
+    let mut scene = layout::plot(&PlotView {
+        size,
+        viewport: &viewport,
+        pictures: &[Some(picture)],
+        tiles: &summary.tiles,
+        groups: None,
+        named: None,
+        phases: &[],
+        lead: 0,
+        clock_hz,
+        palette,
+    });
+    if let Some(rect) = drawn {
+        layout::dragged(&mut scene, rect, palette);
+    }
+    if let Some(cycle) = app.cursor.get() {
+        let (plot, at) = (layout::plot_rect(size), cursor::At { cycle, clock_hz });
+        cursor::line(&mut scene, plot, &viewport, at, palette);
+    }
+    Some(scene)
 }
 
 #[component]

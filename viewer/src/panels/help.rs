@@ -43,7 +43,7 @@ const KEYS: [(&str, &str); 15] = [
     ),
 ];
 
-const TERMS: [(&str, &str); 6] = [
+const TERMS: [(&str, &str); 9] = [
     (
         "D, U, P",
         "measured duration, useful work and physical work of a sample, in issue-cycles",
@@ -67,6 +67,19 @@ const TERMS: [(&str, &str); 6] = [
     (
         "Device useful",
         "useful work over the time in which the row ran × all profiled tiles",
+    ),
+    (
+        "Phase cycles",
+        "the longest tile of each phase, summed over phases",
+    ),
+    (
+        "Critical path",
+        "what the run waited for: up to each exchange the tile that came last; its parts sum to \
+         the run",
+    ),
+    (
+        "Of the run",
+        "what a change made of the run: its cycles on the critical path, after minus before",
     ),
 ];
 

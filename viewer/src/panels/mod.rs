@@ -3,6 +3,7 @@
 mod asked;
 pub(crate) mod banner;
 mod beside;
+mod change_map;
 pub(crate) mod chip_map;
 mod compare;
 mod copy;
@@ -19,6 +20,7 @@ pub(crate) mod lower;
 mod matrix;
 pub(crate) mod memory;
 mod menu;
+mod other_pointer;
 mod phases;
 mod plots;
 pub(crate) mod spent;

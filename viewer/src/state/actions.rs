@@ -363,6 +363,7 @@ impl App {
             Answer::OtherRaster(raster) => {
                 self.panels.other_raster.set(Some(Arc::new(raster)));
             }
+            Answer::OtherRows(rows) => self.panels.other_rows.set(Some(Arc::new(rows))),
             Answer::OtherHit(hit) => self.panels.other_hit.set(hit.map(Arc::new)),
             Answer::PackageOpened(opened) => self.package_opened(opened.map(|it| *it)),
             Answer::Memory(memory) => self.panels.memory.set(Some(Arc::new(*memory))),

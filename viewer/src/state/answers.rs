@@ -13,7 +13,7 @@ use crate::engine::places::ItemsAnswer;
 use crate::engine::plot::PlotAnswer;
 use crate::engine::ports::PortsAnswer;
 use crate::engine::protocol::HitAnswer;
-use crate::engine::raster::RasterAnswer;
+use crate::engine::raster::{RasterAnswer, RowsAnswer};
 use crate::engine::slack::SlackAnswer;
 use crate::engine::summary::Summary;
 use crate::engine::traffic::TrafficAnswer;
@@ -40,6 +40,8 @@ pub(crate) struct PanelAnswers {
     pub(crate) other: RwSignal<Beside<Summary>>,
     /// Its cells.
     pub(crate) other_raster: Newest<RasterAnswer>,
+    /// The groups that its rows stand for.
+    pub(crate) other_rows: Newest<RowsAnswer>,
     /// Its sample under the pointer.
     pub(crate) other_hit: Newest<HitAnswer>,
     /// The package.
@@ -231,6 +233,7 @@ impl PanelAnswers {
         self.slack.set(None);
         self.other.set(Beside::Nothing);
         self.other_raster.set(None);
+        self.other_rows.set(None);
         self.other_hit.set(None);
         self.package.set(Beside::Nothing);
         self.opened.set_value([None, None]);

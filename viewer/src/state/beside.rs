@@ -74,6 +74,7 @@ impl App {
     fn open_other(self, source: Source, name: String, file: Option<&Blob>) {
         self.panels.compare.set(None);
         self.panels.other_raster.set(None);
+        self.panels.other_rows.set(None);
         self.panels.other_hit.set(None);
         self.panels.other.set(Beside::Loading { name });
         self.client

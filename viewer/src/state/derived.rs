@@ -21,6 +21,8 @@ use crate::timeline::viewport::Viewport;
 pub(crate) struct Derived {
     /// What is in view; `None` without a profile.
     pub(crate) viewport: Memo<Option<Viewport>>,
+    /// Whether another profile is shown below the timeline.
+    pub(crate) is_compared: Memo<bool>,
     /// What the timeline shows: [`Self::viewport`], or all groups where rows are groups.
     pub(crate) plot: Memo<Option<Viewport>>,
     /// The groups that rows stand for; `None` where they are tiles.
@@ -29,7 +31,7 @@ pub(crate) struct Derived {
     pub(crate) phase: Memo<Option<PhaseBar>>,
     /// What is selected, as a viewport that it would fill.
     pub(crate) selected: Memo<Option<Viewport>>,
-    /// A hue for each kernel.
+    /// A hue for each kernel, of a compared profile too.
     pub(crate) hues: Memo<Arc<KernelHues>>,
     /// Colours of kinds and kernels, with the focus.
     pub(crate) ink: Memo<Arc<Ink>>,
@@ -59,13 +61,7 @@ impl Derived {
             })
         });
         let phase = Memo::new(move |_| pressed_phase(app));
-        let hues = Memo::new(move |_| {
-            let names = app
-                .load
-                .with(|load| load.summary().map(|it| it.kernels.clone()));
-            let names = names.unwrap_or_default();
-            Arc::new(KernelHues::new(names.iter().map(|(_, name)| name.as_str())))
-        });
+        let hues = Memo::new(move |_| Arc::new(hues(app)));
         let focus = Memo::new(move |_| app.view.with(|view| view.kernel.clone()));
         let colouring = Memo::new(move |_| app.view.with(|view| view.colour));
         let ink = Memo::new(move |_| {
@@ -100,6 +96,7 @@ impl Derived {
         });
         Self {
             viewport,
+            is_compared: Memo::new(move |_| compared(app).is_some()),
             plot,
             groups,
             phase,
@@ -118,6 +115,18 @@ pub(crate) fn use_derived() -> Derived {
     expect_context::<Derived>()
 }
 
+/// A hue for each kernel of the open profile; what only a compared one has gets its own, too.
+fn hues(app: App) -> KernelHues {
+    let names = |it: &Arc<Summary>| -> Vec<String> {
+        let names = it.kernels.iter();
+        names.map(|(_, name)| name.clone()).collect()
+    };
+    let open = app.load.with(|load| load.summary().map(names));
+    let other = app.panels.other.with(|it| it.ready().map(|it| names(it.1)));
+    let (open, other) = (open.unwrap_or_default(), other.unwrap_or_default());
+    KernelHues::new(open.iter().map(String::as_str)).and(other.iter().map(String::as_str))
+}
+
 /// The phase whose name the view holds.
 fn pressed_phase(app: App) -> Option<PhaseBar> {
     let name = app.view.with(|view| {
@@ -130,19 +139,24 @@ fn pressed_phase(app: App) -> Option<PhaseBar> {
     })
 }
 
-/// Cycles of the open profile's timeline that a profile compared with it reaches to.
-pub(crate) fn room(app: App) -> u64 {
-    let (is_compared, clock, aligned) = app.view.with(|view| {
-        let is_compared = view.lower == Lower::Compare;
-        (is_compared, view.clock, view.panels.aligned)
-    });
+/// The profile that is shown below the timeline, to compare.
+fn compared(app: App) -> Option<Arc<Summary>> {
+    let is_shown = app.view.with(|view| view.lower == Lower::Compare);
     let other = app
         .panels
         .other
-        .with(|it| it.ready().map(|it| it.1.run(clock)));
-    let (here, there) = aligned.unwrap_or_default();
-    let reach = |run: u64| run.saturating_add(here).saturating_sub(there);
-    other.filter(|_| is_compared).map_or(0, reach)
+        .with(|it| it.ready().map(|it| Arc::clone(it.1)));
+    other.filter(|_| is_shown)
+}
+
+/// Cycles of the open profile's timeline that a profile compared with it reaches to.
+pub(crate) fn room(app: App) -> u64 {
+    let Some(other) = compared(app) else { return 0 };
+    app.view.with(|view| {
+        let (here, there) = view.panels.aligned.unwrap_or_default();
+        let run = other.run(view.clock);
+        run.saturating_add(here).saturating_sub(there)
+    })
 }
 
 /// What `view` shows of a profile, and of nothing up to cycle `room` where that is further.

@@ -45,13 +45,18 @@ fn compared(a: &ListRow, b: &ListRow, column: usize, ascending: bool) -> Orderin
     }
 }
 
-/// The order after a press on the heading of `column`: the other direction of the same column, else
-/// largest first.
-pub(crate) fn pressed(order: Option<&Sort>, column: &str) -> Sort {
-    Sort {
+/// The order after a press on the heading of `column`: largest first, then smallest first, then as
+/// the rows came.
+pub(crate) fn pressed(order: Option<&Sort>, column: &str) -> Option<Sort> {
+    let ascending = match order.filter(|it| it.column == column) {
+        None => false,
+        Some(it) if !it.ascending => true,
+        Some(_) => return None,
+    };
+    Some(Sort {
         column: column.to_owned(),
-        ascending: order.is_some_and(|it| it.column == column && !it.ascending),
-    }
+        ascending,
+    })
 }
 
 #[cfg(test)]
@@ -90,10 +95,14 @@ mod tests {
     }
 
     #[test]
-    fn a_second_press_turns_the_order() {
-        let first = pressed(None, "cycles");
-        assert_eq!(first.to_string(), "cycles");
-        assert_eq!(pressed(Some(&first), "cycles").to_string(), "cycles.asc");
-        assert_eq!(pressed(Some(&first), "name").to_string(), "name");
+    fn a_second_press_turns_the_order_and_a_third_takes_it_back() {
+        let after = |order: &str, column| {
+            let order = Some(Sort::parse(order)).filter(|it| !it.column.is_empty());
+            pressed(order.as_ref(), column).map(|it| it.to_string())
+        };
+        assert_eq!(after("", "cycles").as_deref(), Some("cycles"));
+        assert_eq!(after("cycles", "cycles").as_deref(), Some("cycles.asc"));
+        assert_eq!(after("cycles.asc", "cycles"), None);
+        assert_eq!(after("cycles.asc", "name").as_deref(), Some("name"));
     }
 }

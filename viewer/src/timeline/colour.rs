@@ -173,7 +173,7 @@ impl Ink {
             (CellKind::Compute, _) if self.by_kind => self.palette.compute,
             (CellKind::Compute, Colouring::Operation) => self.named(&self.operations, cell.name),
             (CellKind::Compute, _) => self.named(&self.kernels, cell.name),
-            (kind, _) => self.plain(kind),
+            (kind, _) => self.palette.of_kind(kind),
         }
     }
 
@@ -192,18 +192,6 @@ impl Ink {
         }
     }
 
-    /// A kind without a name.
-    fn plain(&self, kind: CellKind) -> Colour {
-        match kind {
-            CellKind::Exchange => self.palette.exchange,
-            CellKind::Synchronization => self.palette.synchronization,
-            CellKind::Compute => self.palette.compute,
-            CellKind::Idle => self.palette.idle,
-            CellKind::Nothing => self.palette.nothing,
-            CellKind::Unknown => self.palette.unknown,
-        }
-    }
-
     /// The share of each kind over the run as a stack, `rows` pixels high.
     pub(crate) fn strip(&self, strip: &StripAnswer, rows: u32, id: u64) -> Bitmap {
         /// From the bottom up.
@@ -219,7 +207,7 @@ impl Ink {
             let mut from = 0_u64;
             for kind in STACK {
                 let to = from + u64::from(shares[kind as usize]) * u64::from(rows);
-                let colour = self.plain(kind);
+                let colour = self.palette.of_kind(kind);
                 for level in levels(from)..levels(to).min(u64::from(rows)) {
                     let row = rows as usize - 1 - usize::try_from(level).unwrap_or(0);
                     let at = (row * columns + column) * 4;

@@ -74,7 +74,8 @@ pub(crate) fn Timeline() -> impl IntoView {
         }
     };
     view! {
-        <section class="timeline" data-testid="timeline" data-state=state
+        <section class="timeline" class:short=derived.is_compared data-testid="timeline"
+            data-state=state
             data-span=move || span_text(derived.plot) data-rows=move || rows_name(derived)
             data-phases=move || phase_count(app) data-ruler=ruler>
             <ViewControls/>
@@ -348,6 +349,7 @@ fn plot_scene(
         groups: groups.as_deref(),
         named,
         phases: &phases,
+        lead: 0,
         clock_hz: summary.clock_hz,
         palette,
     }))

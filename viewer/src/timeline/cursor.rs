@@ -44,7 +44,13 @@ pub(crate) fn line(scene: &mut Scene, plot: Rect, viewport: &Viewport, at: At, p
     if !(viewport.span.from..viewport.span.to).contains(&at.cycle) {
         return;
     }
-    let x = plot.x + viewport.fraction_of_cycle(at.cycle) * plot.width;
+    let across = viewport.fraction_of_cycle(at.cycle);
+    line_across(scene, plot, across, at, palette);
+}
+
+/// A line at a part of the width, with the plate of an instant.
+pub(crate) fn line_across(scene: &mut Scene, plot: Rect, across: f64, at: At, palette: &Palette) {
+    let x = plot.x + across * plot.width;
     let line = Rect {
         x: x.floor(),
         width: 1.0,

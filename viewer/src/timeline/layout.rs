@@ -14,6 +14,7 @@ use super::viewport::Viewport;
 use crate::engine::places::PhaseMark;
 use crate::engine::raster::{RasterAsked, RowsAnswer};
 use crate::engine::summary::TileNames;
+use crate::state::view::Span;
 use crate::theme::Palette;
 
 /// Height of the ruler above the plot.
@@ -65,6 +66,8 @@ pub(crate) struct PlotView<'a> {
     pub(crate) named: Option<Named<'a>>,
     /// Phases, in order.
     pub(crate) phases: &'a [PhaseMark],
+    /// Cycles of the viewport before the first of the profile.
+    pub(crate) lead: u64,
     /// Tile clock in hertz; 0 is unknown.
     pub(crate) clock_hz: u64,
     /// Colours.
@@ -132,8 +135,15 @@ pub(crate) fn target_rect(viewport: &Viewport, asked: &RasterAsked, plot: Rect) 
 fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
     let palette = view.palette;
     let mut taken = plot.x;
-    for cycle in axis::cycle_ticks(view.viewport.span, CYCLE_LABEL / plot.width) {
-        let x = (plot.x + view.viewport.fraction_of_cycle(cycle) * plot.width).round();
+    let own = |cycle: u64| cycle.saturating_sub(view.lead);
+    let span = view.viewport.span;
+    let span = Span {
+        from: own(span.from),
+        to: own(span.to),
+    };
+    for cycle in axis::cycle_ticks(span, CYCLE_LABEL / plot.width) {
+        let across = view.viewport.fraction_of_cycle(cycle + view.lead);
+        let x = (plot.x + across * plot.width).round();
         let line = Rect {
             x,
             y: RULER - 6.0,
@@ -305,8 +315,7 @@ pub(crate) fn overlay(
         outline(&mut scene, rect, palette);
     }
     if let Some(rect) = marks.selection {
-        scene.fill(rect, palette.accent.with_alpha(50));
-        outline(&mut scene, rect, palette);
+        dragged(&mut scene, rect, palette);
     }
     let Some((x, y)) = marks.pointer.filter(|&(x, y)| plot.contains(x, y)) else {
         return scene;
@@ -335,6 +344,12 @@ pub(crate) fn overlay(
     let at = cursor::At { cycle, clock_hz };
     cursor::plate(&mut scene, plot, x, at, palette);
     scene
+}
+
+/// The rectangle that a drag draws.
+pub(crate) fn dragged(scene: &mut Scene, rect: Rect, palette: &Palette) {
+    scene.fill(rect, palette.accent.with_alpha(50));
+    outline(scene, rect, palette);
 }
 
 /// The visible part of a selection; `None` where it is out of view.
@@ -458,7 +473,6 @@ pub(super) fn outline(scene: &mut Scene, rect: Rect, palette: &Palette) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::view::Span;
     use crate::state::view::{Colouring, Rows};
     use crate::theme::Theme;
     use crate::timeline::paint::paint;
@@ -510,6 +524,7 @@ mod tests {
             groups: None,
             named: None,
             phases: &[],
+            lead: 0,
             tiles: &TileNames {
                 physical: vec![10, 11, 12, 13],
             },

@@ -4,6 +4,7 @@
 //! picture.
 
 pub(crate) mod axis;
+pub(crate) mod below;
 pub(crate) mod canvas;
 pub(crate) mod chip;
 pub(crate) mod colour;

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
 use web_sys::{Element, KeyboardEvent, PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, End, Grip, Key, KeyAction, Move, Released, Touch};
+use super::input::{self, At, Drag, End, Key, KeyAction, Move, Touch};
 use super::layout::{self, Marks, Size};
-use super::steering::{fractions, turned};
+use super::steering::{drag_mode, finish, fractions, turned};
 use super::viewport::Viewport;
 use super::{canvas, frames, pace};
 use crate::browser;
@@ -148,12 +148,7 @@ impl Pointer {
         if is_finger(event) && self.touched((event.pointer_id(), at), &viewport) {
             return;
         }
-        let plot = layout::plot_rect(self.size.get_untracked());
-        let mode = input::drag_mode(Grip {
-            on_ruler: at.1 < plot.y,
-            shift: event.shift_key(),
-            control: event.ctrl_key() || event.meta_key(),
-        });
+        let mode = drag_mode(event, at, layout::plot_rect(self.size.get_untracked()));
         self.drag.set_value(Some(Drag::start(at, viewport, mode)));
     }
 
@@ -189,26 +184,16 @@ impl Pointer {
             pointer: Some(place(event)),
             selection: None,
         });
-        match drag.released(plot) {
-            Released::Zoom(viewport) => show(self.app, &viewport),
-            Released::Select(part) => {
-                let summary = self.app.load.with_untracked(|load| load.summary().cloned());
-                if let Some(summary) = summary {
-                    self.app
-                        .change_view(|view| derived::select(view, &part, &summary));
-                }
-            }
-            Released::Panned => {}
-            Released::Click if place(event).1 < plot.y => {
-                self.app.change_view(|view| view.selection = None);
-            }
-            Released::Click => {
-                let hit = self.app.hit.get_untracked();
-                let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
-                if let Some(kernel) = kernel {
-                    self.app.change_view(|view| view.toggle_kernel(&kernel));
-                }
-            }
+        if !finish(self.app, drag.released(plot)) {
+            return;
+        }
+        if place(event).1 < plot.y {
+            return self.app.change_view(|view| view.selection = None);
+        }
+        let hit = self.app.hit.get_untracked();
+        let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
+        if let Some(kernel) = kernel {
+            self.app.change_view(|view| view.toggle_kernel(&kernel));
         }
     }
 

@@ -3,11 +3,12 @@
 use leptos::prelude::*;
 use web_sys::{PointerEvent, WheelEvent};
 
-use super::input::{self, At, Drag, DragMode, Released, Wheel};
+use super::input::{self, At, Drag, DragMode, Grip, Released, Wheel};
 use super::layout::{self, Size};
 use super::pointer::{current_element, go, place, show};
+use super::scene::Rect;
 use crate::state::actions::App;
-use crate::state::derived::Derived;
+use crate::state::derived::{self, Derived};
 
 /// CSS pixels of one line, for wheels that count in lines.
 const LINE: f64 = 16.0;
@@ -18,7 +19,7 @@ pub(crate) struct Steering {
     app: App,
     derived: Derived,
     size: RwSignal<Size>,
-    drag: StoredValue<Option<Drag>>,
+    drag: RwSignal<Option<Drag>>,
 }
 
 impl Steering {
@@ -28,8 +29,14 @@ impl Steering {
             app,
             derived,
             size,
-            drag: StoredValue::new(None),
+            drag: RwSignal::new(None),
         }
+    }
+
+    /// The rectangle that a drag draws, to zoom into or to select.
+    pub(crate) fn drawn(self) -> Option<Rect> {
+        let plot = layout::plot_rect(self.size.get());
+        self.drag.with(|drag| drag.as_ref()?.selection(plot))
     }
 
     /// The wheel turns over the picture.
@@ -37,40 +44,76 @@ impl Steering {
         turned(self.app, self.derived, self.size, event);
     }
 
-    /// A button goes down on the picture: what is below the pointer goes with it.
+    /// A button goes down on the picture: a drag begins.
     pub(crate) fn pressed(self, event: &PointerEvent) {
-        let viewport = self.derived.viewport.get_untracked();
+        let viewport = self.derived.plot.get_untracked();
         let Some(viewport) = viewport.filter(|_| event.button() == 0) else {
             return;
         };
         if let Some(element) = current_element(event) {
             let _ = element.set_pointer_capture(event.pointer_id());
         }
-        let drag = Drag::start(place(event), viewport, DragMode::Pan);
-        self.drag.set_value(Some(drag));
+        let at = place(event);
+        let mode = drag_mode(event, at, layout::plot_rect(self.size.get_untracked()));
+        self.drag.set(Some(Drag::start(at, viewport, mode)));
     }
 
     /// The pointer moves over the picture; whether it drags.
     pub(crate) fn moved(self, event: &PointerEvent) -> bool {
         let plot = layout::plot_rect(self.size.get_untracked());
-        let dragged = self.drag.try_update_value(|drag| {
-            let drag = drag.as_mut();
-            drag.map(|drag| drag.moved_to(place(event), plot))
-        });
-        let dragged = dragged.flatten();
-        if let Some(Some(viewport)) = &dragged {
-            show(self.app, viewport);
+        if self.drag.with_untracked(Option::is_none) {
+            return false;
         }
-        dragged.is_some()
+        let moved = self.drag.try_update(|drag| {
+            let drag = drag.as_mut()?;
+            drag.moved_to(place(event), plot)
+        });
+        if let Some(viewport) = moved.flatten() {
+            show(self.app, &viewport);
+        }
+        true
     }
 
-    /// The button comes up, or the browser takes the pointer for something else; whether it was a
-    /// click.
+    /// The button comes up: what was drawn is zoomed into or selected. Whether it was a click.
     pub(crate) fn let_go(self) -> bool {
         let plot = layout::plot_rect(self.size.get_untracked());
-        let drag = self.drag.try_update_value(Option::take).flatten();
-        drag.is_some_and(|drag| matches!(drag.released(plot), Released::Click))
+        let Some(drag) = self.drag.try_update(Option::take).flatten() else {
+            return false;
+        };
+        finish(self.app, drag.released(plot))
     }
+
+    /// The browser takes the pointer for something else.
+    pub(crate) fn forget(self) {
+        if self.drag.with_untracked(Option::is_some) {
+            self.drag.set(None);
+        }
+    }
+}
+
+/// What a drag that begins at `at` does.
+pub(super) fn drag_mode(event: &PointerEvent, at: (f64, f64), plot: Rect) -> DragMode {
+    input::drag_mode(Grip {
+        on_ruler: at.1 < plot.y,
+        shift: event.shift_key(),
+        control: event.ctrl_key() || event.meta_key(),
+    })
+}
+
+/// Does what a drag asks for; whether it was but a click.
+pub(super) fn finish(app: App, released: Released) -> bool {
+    match released {
+        Released::Zoom(viewport) => show(app, &viewport),
+        Released::Select(part) => {
+            let summary = app.load.with_untracked(|load| load.summary().cloned());
+            if let Some(summary) = summary {
+                app.change_view(|view| derived::select(view, &part, &summary));
+            }
+        }
+        Released::Panned => {}
+        Released::Click => return true,
+    }
+    false
 }
 
 /// The wheel turns over a picture of `size`, which has the layout of the timeline.

@@ -65,7 +65,7 @@ pub(in crate::cli) fn run(args: &FetchArgs, io: &mut Io<'_>) -> Outcome {
     let progress = Progress::new(io.interactive);
     let bytes = runtime()?.block_on(fetch(&client, &source, &args.output, &progress))?;
     drop(progress);
-    print(io.stdout, &format!("{}\n", wrote(&args.output, bytes)))
+    print(io.stderr, &format!("{}\n", wrote(&args.output, bytes)))
 }
 
 async fn fetch(
