@@ -296,6 +296,44 @@ async fn a_longer_run_below_is_whole_in_view_and_moves_both() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn rows_are_groups_below_too_and_a_drag_over_its_ruler_selects() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
+    let link = format!("/a/{open}#v=1&view=compare&rows=chip-column&compare=%2Fa%2F{other}");
+    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    let below = "document.querySelector('[data-testid=other-timeline]')";
+    viewer
+        .wait(&format!("{below}?.dataset.rows === 'chip-column'"))
+        .await;
+    compared(&mut viewer).await;
+    let (ink, all) = viewer.ink("other-timeline").await;
+    assert!(ink * 20 > all, "groups are drawn: {ink} of {all} pixels");
+    let (x, y, width): (f64, f64, f64) = viewer
+        .eval(&format!(
+            "(() => {{ {below}.scrollIntoView({{ block: 'center' }}); \
+             const box = {below}.getBoundingClientRect(); return [box.x, box.y, box.width]; }})()"
+        ))
+        .await;
+    viewer.hover(x + width * 0.2, y + 120.0).await;
+    let share = "document.querySelector('[data-testid=other-tooltip-tiles]')";
+    viewer.wait(share).await;
+    // The ruler is above the rows.
+    let (from, to) = ((x + width * 0.3, y + 10.0), (x + width * 0.6, y + 30.0));
+    viewer.drag(from, to).await;
+    viewer.wait("location.hash.includes('&sel=')").await;
+    let address = viewer.address().await;
+    let (_, selected) = address.split_once("&sel=").expect("a selection");
+    let selected = selected.split('&').next().expect("two cycles");
+    let (from, to) = ends(selected);
+    let whole = ends(&viewer.span().await);
+    let part = |cycle: u64| cycle * 100 / whole.1;
+    assert!((24..=34).contains(&part(from)), "{selected} of {whole:?}");
+    assert!((54..=64).contains(&part(to)), "{selected} of {whole:?}");
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_sample_under_the_pointer_below_is_the_other_profiles_and_is_focused_by_a_click() {
     let [exact, slower] = detailed();
     let stack = Stack::start().await;

@@ -91,8 +91,8 @@ fn facts(tiles: &[TileTraffic]) -> Vec<Fact> {
     };
     let mut facts = Vec::with_capacity(4);
     for (role, id, label) in [
-        (Role::Send, "sent", "Sent"),
-        (Role::Receive, "landed", "Landed"),
+        (Role::Send, "sent", "Sent in view"),
+        (Role::Receive, "landed", "Landed in view"),
     ] {
         let most = match hottest(role) {
             Some(it) => format!(

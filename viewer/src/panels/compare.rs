@@ -48,6 +48,8 @@ pub(crate) fn Compare() -> impl IntoView {
         }
     };
     let panel = move || (state.get() != "ready").then_some("");
+    let is_local =
+        move || state.get() == "ready" && app.view.with(|view| view.panels.compare.is_none());
     view! {
         <section class="figures" data-testid="compare" data-drop="beside" aria-label="Compare"
             data-panel=panel data-state=settled data-other=move || state.get()>
@@ -55,6 +57,9 @@ pub(crate) fn Compare() -> impl IntoView {
                 <h2>"Compared with another profile"</h2>
                 <OtherPicker/>
                 <span class="range" data-testid="other-name">{move || name_of_other()}</span>
+                <Show when=is_local>
+                    <span class="hint">"of this computer: a link leaves it out"</span>
+                </Show>
             </div>
             {body}
         </section>
