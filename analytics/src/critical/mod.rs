@@ -216,7 +216,7 @@ impl CriticalPath {
 }
 
 /// The critical path of `report`. Two passes over the samples; memory grows with tiles, stretches
-/// and kernels, not with samples.
+/// and the steps of their stragglers, not with samples.
 ///
 /// # Errors
 /// Where a sample chunk cannot be decoded.

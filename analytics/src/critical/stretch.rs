@@ -1,5 +1,7 @@
 //! Stretches between last arrivals: boundaries and samples in, the critical path out.
 
+use std::collections::BTreeMap;
+
 use super::segments::{Crowd, Piece, Segment, cut};
 use super::{CriticalOptions, CriticalPath, KernelOnPath, Parts, StepOnPath, Stretch, WHOLE};
 use crate::barriers::boundary::{Arrivals, Boundaries, file_positions, is_member};
@@ -28,17 +30,18 @@ struct Gather<'a> {
 #[derive(Clone, Debug, Default)]
 struct Path {
     segment: Segment,
-    /// Cycles by step, in time order; a step may come several times.
-    steps: Vec<StepOnPath>,
+    /// Cycles by step.
+    steps: BTreeMap<u32, u64>,
 }
 
 impl Path {
     /// Of `pieces` between `from` and `to`; `segment` is theirs.
     fn new(segment: Segment, pieces: &[Piece], from: u64, to: u64) -> Self {
-        let mut steps = Vec::new();
+        let mut steps = BTreeMap::new();
         cut(pieces, from, to, |piece, cycles| {
-            let step = piece.map(|it| it.step);
-            steps.extend(step.map(|step| StepOnPath { step, cycles }));
+            if let Some(piece) = piece {
+                *steps.entry(piece.step).or_default() += cycles;
+            }
         });
         Self { segment, steps }
     }
@@ -227,8 +230,8 @@ impl Gather<'_> {
 
     fn steps(&self) -> Vec<StepOnPath> {
         let mut cycles = vec![0; self.report.steps().len()];
-        for it in self.paths.iter().flat_map(|path| &path.steps) {
-            cycles[it.step as usize] += it.cycles;
+        for (step, more) in self.paths.iter().flat_map(|path| &path.steps) {
+            cycles[*step as usize] += more;
         }
         let steps = (0..).zip(cycles).filter(|(_, cycles)| *cycles > 0);
         steps

@@ -12,7 +12,7 @@ use crate::order;
 
 /// Steps of the alignment that are weighed, at most: beyond it only phases at about the same part
 /// of both runs are paired.
-const WEIGHED_MAX: usize = 1 << 22;
+const WEIGHED_MAX: usize = 1 << 23;
 
 /// A phase as it is aligned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,11 +33,32 @@ pub(super) type Pair = (Option<usize>, Option<usize>);
 /// pairs of the sequences the other way round are the same ones.
 pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Vec<Pair> {
     let [before, after] = numbered([before, after]);
+    // What is the same at both ends is paired: nothing is worth more, and builds differ little.
+    let most = before.len().min(after.len());
+    let same = |at: usize| before[at] == after[at];
+    let head = (0..most).take_while(|&at| same(at)).count();
+    let back = |list: &[Phase], at: usize| list[list.len() - 1 - at];
+    let same = |at: usize| back(&before, at) == back(&after, at);
+    let tail = (0..most - head).take_while(|&at| same(at)).count();
+    let ends = [before.len() - tail, after.len() - tail];
+    let middle = aligned(&before[head..ends[0]], &after[head..ends[1]]);
+    let head = (0..head).map(|at| (Some(at), Some(at)));
+    let tail = (0..tail).map(|at| (Some(ends[0] + at), Some(ends[1] + at)));
+    let start = head.len();
+    let moved = |it: Option<usize>| it.map(|at| at + start);
+    let middle = middle
+        .into_iter()
+        .map(|(old, new)| (moved(old), moved(new)));
+    head.chain(middle).chain(tail).collect()
+}
+
+/// Aligns what is between the ends.
+fn aligned(before: &[Phase], after: &[Phase]) -> Vec<Pair> {
     // Of several best alignments the one that is found depends on which sequence is the first.
-    if (before.len(), &before) <= (after.len(), &after) {
-        return Alignment::new(&before, &after).pairs();
+    if (before.len(), before) <= (after.len(), after) {
+        return Alignment::new(before, after).pairs();
     }
-    let pairs = Alignment::new(&after, &before).pairs();
+    let pairs = Alignment::new(after, before).pairs();
     pairs
         .into_iter()
         .map(|(after, before)| (before, after))
@@ -96,7 +117,7 @@ impl Alignment {
         };
         let mut above = Row::default();
         for row in 0..=rows {
-            let middle = (row * columns).checked_div(rows).unwrap_or(0);
+            let middle = part(row, rows, columns);
             let start = if row == 0 {
                 0
             } else {
@@ -159,6 +180,14 @@ impl Alignment {
         pairs.reverse();
         pairs
     }
+}
+
+/// The column at the same part of `columns` as `row` is of `rows`; in 64 bits, which a browser's
+/// lengths do not have.
+fn part(row: usize, rows: usize, columns: usize) -> usize {
+    let product = row as u64 * columns as u64;
+    let column = product.checked_div(rows as u64).unwrap_or(0);
+    usize::try_from(column).unwrap_or(columns)
 }
 
 /// Scores of one row.
@@ -259,6 +288,18 @@ mod tests {
             let names = ["a", "b", "c"].map(|it| Content::of([(1, it.to_owned(), String::new())]));
             (0..count).map(|at| (names[at % 3].clone(), 5)).collect()
         };
+        let others = |operation: &str, count: usize| {
+            let phase = |at: usize| {
+                let name = format!("{operation} {}", at / 2);
+                (Content::of([(1, name, String::new())]), 4)
+            };
+            (0..count).map(phase).collect::<Vec<_>>()
+        };
+        // Far more new phases at the start than are weighed beside the diagonal.
+        let shifted = [others("new", 2_000), named(30_000)].concat();
+        let pairs = align(&named(30_000), &shifted);
+        assert_eq!(pairs[2_000], (Some(0), Some(2_000)));
+        assert_eq!(pairs.len(), 32_000);
         let (before, after) = (named(30_000), named(30_003));
         let pairs = align(&before, &after);
         let matched = pairs

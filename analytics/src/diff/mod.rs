@@ -242,12 +242,9 @@ pub fn diff(
     };
     let compute = Some(SampleKind::Compute);
     let [old, new] = ask(reports, &question(GroupBy::Phase, None, options.clock))?;
-    let phases = [0, 1].map(|at: usize| of_work(reports[at], [&old, &new][at]));
-    let [old_phases, new_phases] = phases;
-    let (old_phases, new_phases) = (old_phases?, new_phases?);
-    let by_operation = ask(reports, &question(GroupBy::Operation, None, options.clock))?;
-    let operations = [0, 1].map(|at: usize| of_work(reports[at], &by_operation[at]));
-    let [old_operations, new_operations] = operations;
+    let [old_phases, new_phases] = of_work(reports, [&old, &new])?;
+    let operations = ask(reports, &question(GroupBy::Operation, None, options.clock))?;
+    let [old_operations, new_operations] = of_work(reports, [&operations[0], &operations[1]])?;
     let in_both = |it: &String| old.warnings.contains(it) && new.warnings.contains(it);
     for (side, result) in [("before", &old), ("after", &new)] {
         for warning in &result.warnings {
@@ -268,7 +265,7 @@ pub fn diff(
         after: after_side,
         kinds: by_name(GroupBy::Kind, None)?,
         kernels: by_name(GroupBy::Kernel, compute)?,
-        operations: pairing.by_key(&old_operations?, &new_operations?),
+        operations: pairing.by_key(&old_operations, &new_operations),
         phases: pairing.phases(reports, [&old_phases, &new_phases]),
         tiles: by_name(GroupBy::Tile, compute)?,
         unattributed: path.as_ref().map(OnPath::unattributed),
@@ -281,20 +278,52 @@ fn ask(reports: [&ProfileReport; 2], question: &Query) -> Result<[QueryResult; 2
     Ok([before?, after?])
 }
 
-/// The groups of an answer with the figures of the samples in which a tile works, where there are
-/// any, in the order in which work on them begins: a tile may wait in a phase long before.
-fn of_work(report: &ProfileReport, all: &QueryResult) -> Result<Vec<Group>, DiffError> {
-    let question = question(all.group_by.clone(), None, all.clock);
-    let working = query_of_work(report, &question)?;
-    let working = order::map(working.groups.into_iter().map(|it| (it.key.clone(), it)));
-    let groups = all.groups.iter();
-    let groups = groups.map(|it| working.get(&it.key).unwrap_or(it).clone());
-    let mut groups: Vec<Group> = groups.collect();
-    order::by(&mut groups, |a, b| {
-        let begins = |it: &Group| it.measures.first_offset;
-        begins(a).cmp(&begins(b)).then_with(|| a.key.cmp(&b.key))
+/// The groups of both answers with the figures of the samples in which a tile works, in the order
+/// in which work on them begins: a tile may wait in a phase long before. Where no tile works on
+/// either side, the figures are of all samples.
+fn of_work(
+    reports: [&ProfileReport; 2],
+    all: [&QueryResult; 2],
+) -> Result<[Vec<Group>; 2], DiffError> {
+    let [old, new] = [0, 1].map(|at: usize| -> Result<_, DiffError> {
+        let question = question(all[at].group_by.clone(), None, all[at].clock);
+        let groups = query_of_work(reports[at], &question)?.groups.into_iter();
+        Ok(order::map(groups.map(|it| (it.key.clone(), it))))
     });
-    Ok(groups)
+    let working = [old?, new?];
+    // Phases of two runs with the same number need not be one another.
+    let is_phase = all[0].group_by == GroupBy::Phase;
+    Ok([0, 1].map(|at: usize| {
+        let one = |it: &Group| {
+            if let Some(found) = working[at].get(&it.key) {
+                return found.clone();
+            }
+            let is_work = !is_phase && working[1 - at].contains_key(&it.key);
+            let measures = match is_work {
+                true => without_work(&it.measures),
+                false => it.measures,
+            };
+            Group {
+                measures,
+                ..it.clone()
+            }
+        };
+        let mut groups: Vec<Group> = all[at].groups.iter().map(one).collect();
+        order::by(&mut groups, |a, b| {
+            let begins = |it: &Group| it.measures.first_offset;
+            begins(a).cmp(&begins(b)).then_with(|| a.key.cmp(&b.key))
+        });
+        groups
+    }))
+}
+
+/// The figures of something that is there without work.
+fn without_work(all: &Measures) -> Measures {
+    Measures {
+        first_offset: all.first_offset,
+        last_offset: all.last_offset,
+        ..Measures::default()
+    }
 }
 
 fn question(group_by: GroupBy, kind: Option<SampleKind>, clock: ClockKind) -> Query {

@@ -21,7 +21,9 @@ pub fn diff_text(diff: &ProfileDiff, limit: usize) -> String {
     if let Some(parts) = diff_parts(diff) {
         let _ = writeln!(out, "on its critical path: {parts}");
     }
-    out.push_str(EXPLAINED);
+    for line in explained(diff) {
+        let _ = writeln!(out, "{line}");
+    }
     for (name, section) in diff.sections() {
         let shown = shown(section, limit);
         let _ = write!(out, "\n{}\n", counts(name, section, shown.len()));
@@ -42,6 +44,9 @@ pub fn diff_markdown(diff: &ProfileDiff, limit: usize) -> String {
     let _ = writeln!(out, "* after: {}", side(&diff.after));
     if let Some(parts) = diff_parts(diff) {
         let _ = writeln!(out, "* on the critical path: {parts}");
+    }
+    for line in explained(diff) {
+        let _ = writeln!(out, "* {line}");
     }
     for warning in &diff.warnings {
         let _ = writeln!(out, "* warning: {warning}");
@@ -129,11 +134,13 @@ fn shown(section: &Section, limit: usize) -> Vec<&Change> {
         .collect()
 }
 
-/// What the columns are.
-const EXPLAINED: &str = "\
-before, after: the longest tile of each phase, summed (work, without waiting)
-on path: what the change made of the run
-";
+/// What the columns are, a line each.
+fn explained(diff: &ProfileDiff) -> impl Iterator<Item = &'static str> {
+    let figures = "before, after: the longest tile of each phase, summed; waiting is by kind alone";
+    let path = "on path: what the change made of the run";
+    let path = diff.unattributed.is_some().then_some(path);
+    std::iter::once(figures).chain(path)
+}
 
 type Header<'a> = Vec<(&'a str, Align)>;
 

@@ -157,6 +157,28 @@ fn what_a_change_made_of_the_run_is_its_change_on_the_critical_path() {
 }
 
 #[test]
+fn an_operation_that_only_waits_is_compared_by_its_work() {
+    let run = |works: bool| {
+        let of = |kind, kernel: &str| {
+            let mut described = step(kind, kernel, 0, 0);
+            described.operation = "up".to_owned();
+            described
+        };
+        let steps = vec![
+            of(SampleKind::Synchronization, ""),
+            of(SampleKind::Compute, "gemm"),
+        ];
+        let mut samples = vec![(3, 0, 0, 600)];
+        samples.extend(works.then_some((3, 1, 600, 700)));
+        support::profile(steps, &samples).report()
+    };
+    let found = diff(&run(false), &run(true), &EXACT).expect("they compare");
+    let up = &found.operations.changes[0];
+    assert_eq!((up.before_cycles(), up.after_cycles()), (0, 100));
+    assert_eq!((up.verdict, up.path_change()), (Verdict::Slower, Some(100)));
+}
+
+#[test]
 fn changes_within_the_noise_are_none() {
     let [before, after] = [100, 124].map(|cycles| run(&[("up", "gemm", 0, cycles, 0)]));
     let of = |noise| {

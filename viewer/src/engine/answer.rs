@@ -324,7 +324,7 @@ fn hit(sources: &Sources<'_>, asked: HitAsked) -> Result<Answer, Failure> {
 
 /// What the timeline of the second profile asks.
 fn of_other(other: &Compared, request: &Request) -> Result<Answer, Failure> {
-    let Compared { report, groups } = other;
+    let Compared { report, groups, .. } = other;
     match *request {
         Request::OtherRows(by) => Ok(Answer::OtherRows(groups.rows(report, by)?)),
         Request::OtherRaster(asked) => Ok(match raster(report, asked, groups)? {

@@ -1,5 +1,7 @@
 //! The open profile against another one: what became slower, faster, new or gone.
 
+use std::rc::Rc;
+
 use analytics::aggregate::Measures;
 use analytics::clock::ClockKind;
 use analytics::diff::{Change, DiffError, DiffOptions, ProfileDiff, Section, Side, diff};
@@ -58,7 +60,7 @@ pub(crate) struct CompareAnswer {
 pub(crate) struct TileChange {
     /// Physical id.
     pub(crate) tile: u32,
-    /// Cycles more (positive) or less than in the other profile.
+    /// Cycles after minus before.
     pub(crate) change: i64,
     /// The same as a part of the largest change, -1..=1; a larger one is all of it.
     pub(crate) share: f64,
@@ -104,18 +106,29 @@ fn failure(error: DiffError) -> Failure {
 fn found(
     sources: &Sources<'_>,
     asked: &CompareAsked,
-) -> Result<Result<ProfileDiff, DiffError>, Failure> {
+) -> Result<Result<Rc<ProfileDiff>, DiffError>, Failure> {
     let options = DiffOptions {
         clock: asked.clock,
         noise: None,
         force: asked.force,
     };
-    let (open, other) = (sources.report, sources.other()?);
+    let compared = sources.compared()?;
+    let question = (options, asked.swapped);
+    if let Some((of, found)) = compared.found.borrow().as_ref()
+        && *of == question
+    {
+        return Ok(Ok(Rc::clone(found)));
+    }
+    let (open, other) = (sources.report, &compared.report);
     let (before, after) = match asked.swapped {
         true => (open, other),
         false => (other, open),
     };
-    Ok(diff(before, after, &options))
+    Ok(diff(before, after, &options).map(|found| {
+        let found = Rc::new(found);
+        *compared.found.borrow_mut() = Some((question, Rc::clone(&found)));
+        found
+    }))
 }
 
 fn fill(answer: &mut CompareAnswer, found: &ProfileDiff) {
@@ -187,7 +200,8 @@ fn tiles(section: &Section) -> (Vec<TileChange>, u64) {
     let in_both = in_both.filter(|it| it.before.is_some() && it.after.is_some());
     let largest = in_both.map(|it| change(it).unsigned_abs()).max();
     let alone = section.changes.iter().map(|it| change(it).unsigned_abs());
-    let largest = largest.or_else(|| alone.max()).unwrap_or(0);
+    let largest = largest.filter(|it| *it > 0).or_else(|| alone.max());
+    let largest = largest.unwrap_or(0);
     let changes = section.changes.iter();
     let changes = changes.filter_map(|it| Some((tile_of(&it.name)?, change(it))));
     let mut changes: Vec<(u32, i64)> = changes.collect();

@@ -44,6 +44,8 @@ pub(crate) enum Press {
     /// Nothing.
     #[default]
     Nothing,
+    /// What the panel does that is told of it.
+    Panel,
     /// Brings cycles of the answer's clock into view.
     Jump(u64, u64),
     /// Focuses a kernel.

@@ -152,7 +152,7 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
     for it in fullest_first {
         let item = map.items.get(it.item as usize);
         tiles.push(
-            Press::Nothing,
+            Press::Panel,
             vec![
                 Cell::count(u64::from(it.tile.get())),
                 Cell::count(it.bytes),

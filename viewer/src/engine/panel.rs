@@ -1,8 +1,10 @@
 //! The questions of the panels below the timeline, each with a module of its own.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use analytics::barriers::{BarrierReport, barriers};
+use analytics::diff::{DiffOptions, ProfileDiff};
 use analytics::profile::ProfileReport;
 use analytics::traffic::Exchanges;
 use serde::{Deserialize, Serialize};
@@ -57,13 +59,19 @@ pub(crate) struct Compared {
     pub(crate) report: ProfileReport,
     /// Groups of its tiles and samples.
     pub(crate) groups: Groups,
+    /// The newest comparison, of which one question shows a part.
+    pub(crate) found: RefCell<Option<Found>>,
 }
+
+/// A comparison, and what it was found under.
+pub(crate) type Found = ((DiffOptions, bool), Rc<ProfileDiff>);
 
 impl Compared {
     pub(crate) fn new(report: ProfileReport) -> Self {
         Self {
             report,
             groups: Groups::default(),
+            found: RefCell::new(None),
         }
     }
 }
@@ -103,11 +111,6 @@ impl Sources<'_> {
     }
 
     /// The profile to compare with.
-    pub(crate) fn other(&self) -> Result<&ProfileReport, Failure> {
-        self.compared().map(|it| &it.report)
-    }
-
-    /// The same with its groups.
     pub(crate) fn compared(&self) -> Result<&Compared, Failure> {
         self.other
             .ok_or_else(|| Failure::new(Cause::Internal, "no second profile is open in the worker"))

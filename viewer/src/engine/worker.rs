@@ -4,7 +4,7 @@
 //! that a question waits for first. Reading and hashing wait for bytes, so other questions are
 //! answered in between; an opening that a newer one overtook says nothing more.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use analytics::format::{ByteRange, FileKind, OpenMode, sniff};
@@ -46,6 +46,8 @@ struct Worker {
     package: RefCell<Option<Rc<PackageMap>>>,
     /// Id of the newest opening.
     newest: RefCell<u64>,
+    /// Ids of the newest openings of a second profile and of a package.
+    newest_beside: Cell<[u64; 2]>,
 }
 
 /// What opening gave.
@@ -64,6 +66,7 @@ pub(crate) fn run(scope: &DedicatedWorkerGlobalScope) {
         other: RefCell::new(None),
         package: RefCell::new(None),
         newest: RefCell::new(0),
+        newest_beside: Cell::default(),
     });
     let on_message = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         let worker = Rc::clone(&worker);
@@ -254,8 +257,9 @@ impl Worker {
             original,
         } = unwrapped(input, length).await?;
         if sniff(&prefix) == FileKind::Package {
-            let package = self.read_package(&input, bytes, &name).await?;
-            return Ok(Opened::Package(package));
+            let (map, summary) = self.read_package(&input, bytes, &name).await?;
+            *self.package.borrow_mut() = Some(Rc::new(map));
+            return Ok(Opened::Package(Box::new(summary)));
         }
         if convert::is_row(&prefix, bytes)? {
             let mut told = |done| self.tell(id, done, bytes);
@@ -302,13 +306,29 @@ impl Worker {
         self.send(id, &answer);
     }
 
+    /// Takes note of the newest opening of a second profile (0) or of a package (1).
+    fn begin_beside(&self, which: usize, id: u64) {
+        let mut newest = self.newest_beside.get();
+        newest[which] = id;
+        self.newest_beside.set(newest);
+    }
+
     async fn open_package(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
         let name = source.name().to_owned();
+        self.begin_beside(1, id);
         *self.package.borrow_mut() = None;
         let opened = match input_of(source, file).await {
             Ok((input, bytes)) => self.read_package(&input, bytes, &name).await,
             Err(failure) => Err(failure),
         };
+        // Another one was asked for while this one was read.
+        if self.newest_beside.get()[1] != id {
+            return;
+        }
+        let opened = opened.map(|(map, summary)| {
+            *self.package.borrow_mut() = Some(Rc::new(map));
+            Box::new(summary)
+        });
         self.send(id, &Answer::PackageOpened(opened));
     }
 
@@ -317,7 +337,7 @@ impl Worker {
         input: &Input,
         bytes: u64,
         name: &str,
-    ) -> Result<Box<PackageSummary>, Failure> {
+    ) -> Result<(PackageMap, PackageSummary), Failure> {
         if bytes > FILE_MAX {
             let message = format!("the package has {bytes} bytes, over {FILE_MAX}");
             return Err(Failure::new(Cause::TooLarge, message));
@@ -325,12 +345,12 @@ impl Worker {
         let content = input.read(ByteRange::new(0, bytes)).await?;
         let map = PackageMap::read(&content)?;
         let summary = memory::summary(&map, name, bytes);
-        *self.package.borrow_mut() = Some(Rc::new(map));
-        Ok(Box::new(summary))
+        Ok((map, summary))
     }
 
     async fn open_other(self: Rc<Self>, id: u64, source: Source, [file, _]: [JsValue; 2]) {
         let name = source.name().to_owned();
+        self.begin_beside(0, id);
         *self.other.borrow_mut() = None;
         let opened = match input_of(source, file).await {
             Ok((input, bytes)) => opening::read_whole(input, bytes)
@@ -338,6 +358,9 @@ impl Worker {
                 .map(|it| (it, bytes)),
             Err(failure) => Err(failure),
         };
+        if self.newest_beside.get()[0] != id {
+            return;
+        }
         let opened = opened.and_then(|(report, bytes)| {
             let summary = answer::summary(&report, &name, bytes)?;
             *self.other.borrow_mut() = Some(Rc::new(Compared::new(report)));

@@ -51,11 +51,14 @@ pub(super) fn Beside() -> impl IntoView {
             _ => "pending",
         }
     };
-    let pointer = OtherPointer::new(app, derived, size, below);
+    let pointer = OtherPointer::new(app, derived, size, below, has_same_rows(app));
     let picture = picture_of_other(app, below);
     let scene = move || {
         let groups = groups.get();
-        let picture = picture.get().filter(|_| asked.with(Option::is_some));
+        // Cells of other rows, or on another clock, lie elsewhere.
+        let of = |it: &RasterAsked| (it.by, it.clock);
+        let wanted = asked.with(|it| it.as_ref().map(of));
+        let picture = picture.get().filter(|it| wanted == Some(of(&it.asked)));
         let drawn = pointer.drawn();
         scene(
             app,
@@ -67,6 +70,30 @@ pub(super) fn Beside() -> impl IntoView {
         )
     };
     keep_painted(canvas, size, scene);
+    view! {
+        <BesideHeading/>
+        <div class="picture" node_ref=host role="img" data-testid="other-timeline"
+            data-state=state
+            data-span=move || below.with(|it| it.as_ref().map(Below::span_text))
+            data-rows=move || groups.with(|it| it.as_ref().map_or(Rows::Tile, |it| it.by).name())
+            aria-label="Timeline of the other profile, with the same rows and as many cycles"
+            on:pointerdown=move |event| pointer.pressed(&event)
+            on:pointerup=move |event| pointer.released(&event)
+            on:pointercancel=move |_| pointer.left()
+            on:wheel=move |event| pointer.turned(&event)
+            on:pointermove=move |event| pointer.moved(&event)
+            on:pointerleave=move |_| pointer.left()>
+            <canvas node_ref=canvas></canvas>
+            <Tooltip id="other-tooltip" hit=app.panels.other_hit place=pointer.place size host/>
+        </div>
+        <OwnKernels/>
+    }
+}
+
+/// What the picture is, and how its cycles lie below the others.
+#[component]
+fn BesideHeading() -> impl IntoView {
+    let app = use_app();
     let is_aligned = move || app.view.with(|view| view.panels.aligned.is_some());
     view! {
         <div class="controls">
@@ -78,21 +105,6 @@ pub(super) fn Beside() -> impl IntoView {
                 </button>
             </Show>
         </div>
-        <div class="picture" node_ref=host role="img" data-testid="other-timeline"
-            data-state=state
-            data-span=move || below.with(|it| it.as_ref().map(Below::span_text))
-            data-rows=move || groups.with(|it| it.as_ref().map_or(Rows::Tile, |it| it.by).name())
-            aria-label="Timeline of the other profile, with the same rows and as many cycles"
-            on:pointerdown=move |event| pointer.pressed(&event)
-            on:pointerup=move |_| pointer.released()
-            on:pointercancel=move |_| pointer.left()
-            on:wheel=move |event| pointer.turned(&event)
-            on:pointermove=move |event| pointer.moved(&event)
-            on:pointerleave=move |_| pointer.left()>
-            <canvas node_ref=canvas></canvas>
-            <Tooltip id="other-tooltip" hit=app.panels.other_hit place=pointer.place size host/>
-        </div>
-        <OwnKernels/>
     }
 }
 
@@ -125,6 +137,15 @@ fn OwnKernels() -> impl IntoView {
             </ul>
         </Show>
     }
+}
+
+/// Whether the rows of both timelines are the same tiles.
+fn has_same_rows(app: App) -> Signal<bool> {
+    Signal::derive(move || {
+        let tiles = |it: &Arc<Summary>| it.tiles.clone();
+        let open = app.load.with(|load| load.summary().map(tiles));
+        summary_of_other(app).map(|it| it.tiles.clone()) == open
+    })
 }
 
 fn summary_of_other(app: App) -> Option<Arc<Summary>> {
@@ -210,11 +231,13 @@ fn focus(app: App) -> Option<u32> {
 /// Equal kernels have equal colours in both timelines.
 fn picture_of_other(app: App, below: Memo<Option<Below>>) -> Memo<Option<Picture>> {
     let derived = use_derived();
+    // Where only cycles in view change, the pixels are the same.
+    let inks = Memo::new(move |_| app.view.with(|view| (view.kernel.clone(), view.colour)));
     let inked = Memo::new(move |_| {
         let raster = app.panels.other_raster.get()?;
         let other = summary_of_other(app)?;
         let names = [&other.kernels[..], &other.operations[..]];
-        let (focus, colour) = app.view.with(|view| (view.kernel.clone(), view.colour));
+        let (focus, colour) = inks.get();
         let theme = app.theme.get();
         let ink = derived
             .hues

@@ -87,7 +87,7 @@ fn said(pointed: Option<u32>, tiles: &[TileChange]) -> String {
     let change = tiles.iter().find(|it| it.tile == tile).map(|it| it.change);
     match change {
         Some(change) => format!("tile {tile}: {} cycles", text::signed(change)),
-        None => format!("tile {tile} is in neither profile"),
+        None => format!("tile {tile} computes in neither profile"),
     }
 }
 

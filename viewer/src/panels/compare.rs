@@ -144,15 +144,18 @@ fn Differences() -> impl IntoView {
     let warnings = of(answer, |it| it.warnings.clone());
     // Pressing a row that both have lays its two starts over each other.
     let pressed = Callback::new(move |at: usize| {
-        let starts = answer.with_untracked(|it| it.as_ref()?.starts.get(at).copied());
-        let by_place = app
-            .view
-            .with_untracked(|view| matches!(view.panels.pairs, Pairs::Phase | Pairs::Operation));
-        if by_place && let Some((here, there)) = starts {
+        let starts = answer.with_untracked(|it| {
+            let it = it.as_ref()?;
+            let by_place = matches!(it.asked.pairs, Pairs::Phase | Pairs::Operation);
+            it.starts.get(at).copied().filter(|_| by_place)
+        });
+        if let Some((here, there)) = starts {
             app.change_view(|view| view.panels.aligned = here.zip(there));
         }
     });
-    let clock = Signal::derive(move || app.view.with(|view| view.clock));
+    // Of the rows that are shown, which a newer choice may not have changed yet.
+    let clock = move || answer.with(|it| it.as_ref().map(|it| it.asked.clock));
+    let clock = Signal::derive(move || clock().unwrap_or_default());
     let kind = Kind {
         id: "compare-table",
         label: "Differences",

@@ -230,7 +230,7 @@ fn Row(
 ) -> impl IntoView {
     let app = use_app();
     let ListRow { cells, press, bar } = row;
-    let can_press = press != Press::Nothing || on_press.is_some();
+    let can_press = press != Press::Nothing;
     let press = StoredValue::new(press);
     let is_focused = move || press.with_value(|press| is_focused(app, press));
     let pressed = move || {
@@ -286,7 +286,7 @@ pub(super) fn RowHeading(
             .into_any();
     }
     let (is_kernel, title) = press.with_value(|press| match press {
-        Press::Nothing => (false, None),
+        Press::Nothing | Press::Panel => (false, None),
         Press::Jump(..) => (false, Some("Bring these cycles into view")),
         Press::Tile(_) => (false, Some("Bring this tile into view")),
         Press::Kernel(_) => (
@@ -365,7 +365,7 @@ fn More(
 /// Does what pressing a row asks for.
 pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
     match press {
-        Press::Nothing => {}
+        Press::Nothing | Press::Panel => {}
         Press::Jump(from, to) => jump(app, clock, *from, *to),
         Press::Kernel(kernel) => app.change_view(|view| view.toggle_kernel(kernel)),
         Press::Tile(tile) => {

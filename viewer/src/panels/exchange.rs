@@ -117,17 +117,27 @@ fn Ports() -> impl IntoView {
         let theme = app.theme.get();
         answer.with(|it| Some(Arc::new(ports::bitmap(it.as_ref()?, theme, next_id()))))
     });
-    let steering = Steering::new(app, derived, size);
+    let steering = Steering::new(app, derived, size, Signal::from(true));
     let scene = move || {
         let picture = picture(answer.with(|it| it.as_ref()?.asked)?, bitmap.get()?);
         scene(app, derived, size.get(), picture, steering.drawn())
     };
     keep_painted(canvas, size, scene);
-    let moved = move |event: web_sys::PointerEvent| {
-        steering.moved(&event);
-        let at = place(&event);
+    let point = move |at: (f64, f64)| {
         let viewport = derived.viewport.get_untracked();
         app.point(viewport.and_then(|it| cycle_at(size.get_untracked(), &it, at)));
+    };
+    let moved = move |event: web_sys::PointerEvent| {
+        steering.moved(&event);
+        point(place(&event));
+    };
+    let turned = move |event: web_sys::WheelEvent| {
+        steering.turned(&event);
+        point(place(&event));
+    };
+    let left = move |_| {
+        steering.forget();
+        app.point(None);
     };
     let facts = of(answer, |it| it.facts.clone());
     let question = move || Some(Request::PanelJson(PanelAsked::Ports(answered()?)));
@@ -140,8 +150,7 @@ fn Ports() -> impl IntoView {
             on:pointerdown=move |event| steering.pressed(&event)
             on:pointerup=move |_| { steering.let_go(); }
             on:pointercancel=move |_| steering.forget()
-            on:wheel=move |event| steering.turned(&event)
-            on:pointermove=moved on:pointerleave=move |_| app.point(None)>
+            on:wheel=turned on:pointermove=moved on:pointerleave=left>
             <canvas node_ref=canvas data-testid="ports-canvas"></canvas>
         </div>
         <div class="controls">

@@ -1,10 +1,12 @@
 //! The pointer over the other profile's timeline: as over the one above, under one cursor.
 
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use web_sys::{PointerEvent, WheelEvent};
 
 use crate::browser;
 use crate::engine::cell::CellAsked;
+use crate::engine::lanes::Lane;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::Derived;
@@ -12,6 +14,7 @@ use crate::state::view::Rows;
 use crate::timeline::below::Below;
 use crate::timeline::canvas::device;
 use crate::timeline::layout::{self, Size};
+use crate::timeline::pace;
 use crate::timeline::pointer::{cycle_at, place};
 use crate::timeline::scene::Rect;
 use crate::timeline::steering::Steering;
@@ -33,14 +36,37 @@ impl OtherPointer {
         derived: Derived,
         size: RwSignal<Size>,
         below: Memo<Option<Below>>,
+        has_same_rows: Signal<bool>,
     ) -> Self {
-        Self {
+        let pointer = Self {
             app,
             size,
             below,
             place: RwSignal::new(None),
-            steering: Steering::new(app, derived, size),
-        }
+            steering: Steering::new(app, derived, size, has_same_rows),
+        };
+        pointer.follow_the_view();
+        pointer
+    }
+
+    /// The view moves under a pointer that rests: another cycle is below it at once, and another
+    /// sample when the view rests too.
+    fn follow_the_view(self) {
+        let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
+        Effect::new(move |_| {
+            self.below.track();
+            // Dropping a timeout cancels it.
+            pending.set_value(None);
+            let Some(at) = self.place.get_untracked() else {
+                return;
+            };
+            self.point(at);
+            pending.set_value(Some(Timeout::new(pace::REST, move || {
+                if let Some(at) = self.place.try_get_untracked().flatten() {
+                    self.ask(at);
+                }
+            })));
+        });
     }
 
     /// The rectangle that a drag draws.
@@ -60,22 +86,41 @@ impl OtherPointer {
 
     /// It moves: the sample under it is asked for, unless it drags.
     pub(super) fn moved(self, event: &PointerEvent) {
-        let drags = self.steering.moved(event);
-        let (at, size) = (place(event), self.size.get_untracked());
-        let Some(below) = self.below.get_untracked() else {
-            return;
-        };
-        let cycle = cycle_at(size, &below.viewport, at);
-        self.app.point(cycle.map(|cycle| below.above(cycle)));
+        let (drags, at) = (self.steering.moved(event), place(event));
         self.place.set((!drags).then_some(at));
+        self.point(at);
         // What was pressed on may yet be clicked.
-        if drags {
-            return;
+        if !drags {
+            self.ask(at);
         }
-        match cycle.and_then(|_| self.question(&below, size, at)) {
+    }
+
+    /// Tells the page which cycle it is at.
+    fn point(self, at: (f64, f64)) {
+        let cycle = self.below.with_untracked(|below| {
+            let below = below.as_ref()?;
+            let cycle = cycle_at(self.size.get_untracked(), &below.viewport, at)?;
+            Some(below.above(cycle))
+        });
+        self.app.point(cycle);
+    }
+
+    fn ask(self, at: (f64, f64)) {
+        let question = self.below.with_untracked(|below| {
+            let (below, size) = (below.as_ref()?, self.size.get_untracked());
+            let _inside = cycle_at(size, &below.viewport, at)?;
+            self.question(below, size, at)
+        });
+        match question {
             Some(question) => self.app.ask(question),
-            None => self.app.panels.other_hit.set(None),
+            None => self.clear_hit(),
         }
+    }
+
+    /// Nothing is under it, whatever was asked.
+    fn clear_hit(self) {
+        self.app.void(Lane::OtherHit);
+        self.app.panels.other_hit.set(None);
     }
 
     /// What is asked of a place; `None` where nothing of the profile is.
@@ -107,13 +152,17 @@ impl OtherPointer {
         })
     }
 
-    /// A click focuses the kernel under the pointer.
-    pub(super) fn released(self) {
+    /// A click focuses the kernel under the pointer; one on the ruler lets go of the selection.
+    pub(super) fn released(self, event: &PointerEvent) {
+        if !self.steering.let_go() {
+            return self.clear_hit();
+        }
+        if place(event).1 < layout::plot_rect(self.size.get_untracked()).y {
+            return self.app.change_view(|view| view.selection = None);
+        }
         let hit = self.app.panels.other_hit.get_untracked();
-        let kernel = hit.map(|it| it.kernel.clone());
-        if self.steering.let_go()
-            && let Some(kernel) = kernel.filter(|it| !it.is_empty())
-        {
+        let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
+        if let Some(kernel) = kernel {
             self.app.change_view(|view| view.toggle_kernel(&kernel));
         }
     }
@@ -123,6 +172,6 @@ impl OtherPointer {
         self.steering.forget();
         self.place.set(None);
         self.app.point(None);
-        self.app.panels.other_hit.set(None);
+        self.clear_hit();
     }
 }

@@ -8,6 +8,7 @@ use super::answers::Beside;
 use super::load::LoadState;
 use super::view::Lower;
 use crate::browser;
+use crate::engine::lanes::Lane;
 use crate::engine::protocol::Source;
 use crate::load::place::Place;
 
@@ -72,6 +73,15 @@ impl App {
     }
 
     fn open_other(self, source: Source, name: String, file: Option<&Blob>) {
+        // Answers about the profile before must not pass for those about this one.
+        for lane in [
+            Lane::Compare,
+            Lane::OtherRaster,
+            Lane::OtherRows,
+            Lane::OtherHit,
+        ] {
+            self.void(lane);
+        }
         self.panels.compare.set(None);
         self.panels.other_raster.set(None);
         self.panels.other_rows.set(None);

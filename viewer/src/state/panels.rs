@@ -147,6 +147,7 @@ impl PanelState {
         self.compare = address;
         self.aligned = None;
         self.force = false;
+        self.swapped = false;
     }
 
     /// Takes a pair of a link into the state; `false` where the key is none of its own.

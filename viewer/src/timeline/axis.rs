@@ -4,8 +4,11 @@ use super::viewport::to_float;
 use crate::state::view::Span;
 
 /// Multiples of a round step (1, 2 or 5 times a power of ten) inside `span`, at least `spacing`
-/// fractions of the span apart.
+/// fractions of the span apart; none of an empty one.
 pub(crate) fn cycle_ticks(span: Span, spacing: f64) -> Vec<u64> {
+    if span.len() == 0 {
+        return Vec::new();
+    }
     let least = to_float(span.len()) * spacing;
     let mut step = 1_u64;
     while to_float(step) < least {
@@ -54,6 +57,8 @@ mod tests {
             (95, 312, 0.2, vec![100, 150, 200, 250, 300]),
             (7, 9, 0.1, vec![7, 8]),
             (0, u64::MAX, 0.3, vec![0]),
+            (0, 0, 0.3, vec![]),
+            (8, 8, 0.3, vec![]),
         ] {
             let ticks = cycle_ticks(Span { from, to }, spacing);
             assert_eq!(ticks.first(), expected.first(), "{from}..{to}");

@@ -1,4 +1,4 @@
-//! The timeline: a base canvas with the plot, an overlay canvas for the pointer, and the tooltip.
+//! The timeline: a canvas with the plot, elements for the marks on it, and the tooltip.
 
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -120,7 +120,7 @@ pub(crate) fn selected(
     end: End,
     cycle: Option<u64>,
 ) -> Viewport {
-    let (view, before) = (viewport.span, before.filter(|it| it.run == viewport.run));
+    let view = viewport.span;
     let old = before.map_or(view, |it| it.span);
     let span = match end {
         End::First => {

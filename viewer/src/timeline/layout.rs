@@ -10,7 +10,7 @@ use super::axis;
 use super::cursor;
 use super::labels::{Named, labels};
 use super::scene::{Anchor, Bitmap, Rect, Scene, Shape};
-use super::viewport::Viewport;
+use super::viewport::{Viewport, to_float};
 use crate::engine::places::PhaseMark;
 use crate::engine::raster::{RasterAsked, RowsAnswer};
 use crate::engine::summary::TileNames;
@@ -141,7 +141,9 @@ fn cycle_axis(scene: &mut Scene, view: &PlotView<'_>, plot: Rect) {
         from: own(span.from),
         to: own(span.to),
     };
-    for cycle in axis::cycle_ticks(span, CYCLE_LABEL / plot.width) {
+    // As far apart as if the profile filled the plot.
+    let part = to_float(view.viewport.span.len()) / to_float(span.len().max(1));
+    for cycle in axis::cycle_ticks(span, CYCLE_LABEL / plot.width * part) {
         let across = view.viewport.fraction_of_cycle(cycle + view.lead);
         let x = (plot.x + across * plot.width).round();
         let line = Rect {

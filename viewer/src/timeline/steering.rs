@@ -7,6 +7,7 @@ use super::input::{self, At, Drag, DragMode, Grip, Released, Wheel};
 use super::layout::{self, Size};
 use super::pointer::{current_element, go, place, show};
 use super::scene::Rect;
+use super::viewport::Viewport;
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
 
@@ -19,24 +20,39 @@ pub(crate) struct Steering {
     app: App,
     derived: Derived,
     size: RwSignal<Size>,
-    drag: RwSignal<Option<Drag>>,
+    /// Whether its rows are those of the timeline; else drags are of cycles alone.
+    has_same_rows: Signal<bool>,
+    /// What is held, by which pointer.
+    drag: RwSignal<Option<(i32, Drag)>>,
 }
 
 impl Steering {
     /// Of a picture of `size` with the layout of the timeline.
-    pub(crate) fn new(app: App, derived: Derived, size: RwSignal<Size>) -> Self {
-        Self {
+    pub(crate) fn new(
+        app: App,
+        derived: Derived,
+        size: RwSignal<Size>,
+        has_same_rows: Signal<bool>,
+    ) -> Self {
+        let steering = Self {
             app,
             derived,
             size,
+            has_same_rows,
             drag: RwSignal::new(None),
-        }
+        };
+        // What was held was of the profile before.
+        Effect::new(move |_| {
+            app.turn.track();
+            steering.forget();
+        });
+        steering
     }
 
     /// The rectangle that a drag draws, to zoom into or to select.
     pub(crate) fn drawn(self) -> Option<Rect> {
         let plot = layout::plot_rect(self.size.get());
-        self.drag.with(|drag| drag.as_ref()?.selection(plot))
+        self.drag.with(|drag| drag.as_ref()?.1.selection(plot))
     }
 
     /// The wheel turns over the picture.
@@ -44,18 +60,20 @@ impl Steering {
         turned(self.app, self.derived, self.size, event);
     }
 
-    /// A button goes down on the picture: a drag begins.
+    /// A button goes down on the picture: a drag begins. A second finger ends it.
     pub(crate) fn pressed(self, event: &PointerEvent) {
         let viewport = self.derived.plot.get_untracked();
-        let Some(viewport) = viewport.filter(|_| event.button() == 0) else {
-            return;
+        let is_held = self.drag.with_untracked(Option::is_some);
+        let Some(viewport) = viewport.filter(|_| event.button() == 0 && !is_held) else {
+            return self.forget();
         };
         if let Some(element) = current_element(event) {
             let _ = element.set_pointer_capture(event.pointer_id());
         }
         let at = place(event);
         let mode = drag_mode(event, at, layout::plot_rect(self.size.get_untracked()));
-        self.drag.set(Some(Drag::start(at, viewport, mode)));
+        let drag = Drag::start(at, viewport, mode);
+        self.drag.set(Some((event.pointer_id(), drag)));
     }
 
     /// The pointer moves over the picture; whether it drags.
@@ -65,11 +83,11 @@ impl Steering {
             return false;
         }
         let moved = self.drag.try_update(|drag| {
-            let drag = drag.as_mut()?;
-            drag.moved_to(place(event), plot)
+            let drag = drag.as_mut().filter(|it| it.0 == event.pointer_id());
+            drag?.1.moved_to(place(event), plot)
         });
         if let Some(viewport) = moved.flatten() {
-            show(self.app, &viewport);
+            show(self.app, &self.in_rows(viewport));
         }
         true
     }
@@ -77,16 +95,29 @@ impl Steering {
     /// The button comes up: what was drawn is zoomed into or selected. Whether it was a click.
     pub(crate) fn let_go(self) -> bool {
         let plot = layout::plot_rect(self.size.get_untracked());
-        let Some(drag) = self.drag.try_update(Option::take).flatten() else {
+        let Some((_, drag)) = self.drag.try_update(Option::take).flatten() else {
             return false;
         };
-        finish(self.app, drag.released(plot))
+        let released = match drag.released(plot) {
+            Released::Zoom(part) => Released::Zoom(self.in_rows(part)),
+            Released::Select(part) => Released::Select(self.in_rows(part)),
+            other => other,
+        };
+        finish(self.app, released)
     }
 
     /// The browser takes the pointer for something else.
     pub(crate) fn forget(self) {
         if self.drag.with_untracked(Option::is_some) {
             self.drag.set(None);
+        }
+    }
+
+    /// The rows of another profile are not those of the open one.
+    fn in_rows(self, part: Viewport) -> Viewport {
+        match self.derived.plot.get_untracked() {
+            Some(now) if !self.has_same_rows.get_untracked() => part.with_tiles(&now.tiles),
+            _ => part,
         }
     }
 }
