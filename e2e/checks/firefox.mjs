@@ -141,7 +141,7 @@ async function panels() {
       row.dataset.name,
       Number(row.querySelector('[data-column=workCycles]').dataset.raw),
     ]));
-  const words = ['profile-query', profile, '--kind', 'compute', '--limit', '0', '--json'];
+  const words = ['profile-query', profile, '--kind', 'compute', '--sort-by', 'work-cycles', '--limit', '0', '--json'];
   const answer = JSON.parse(execFileSync(PROGRAM, words, { maxBuffer: 1 << 28 }));
   const expected = answer.groups.map((it) => [it.name, it.workCycles]);
   if (JSON.stringify(shown) !== JSON.stringify(expected)) {

@@ -126,7 +126,8 @@ def check(tab, profile, home, of_profile, of_package):
         "[...document.querySelectorAll('[data-testid=kernel-row]')].map((row) => [row.dataset.name, "
         "Number(row.querySelector('[data-column=workCycles]').dataset.raw)])"
     )
-    words = [PROGRAM, "profile-query", profile, "--kind", "compute", "--limit", "0", "--json"]
+    order = ["--sort-by", "work-cycles", "--limit", "0"]
+    words = [PROGRAM, "profile-query", profile, "--kind", "compute", *order, "--json"]
     answer = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
     expected = [[it["name"], it["workCycles"]] for it in answer["groups"]]
     insist(shown == expected, f"the table shows {shown}, not {expected}")
