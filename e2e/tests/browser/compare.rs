@@ -201,14 +201,22 @@ async fn a_link_insists_as_its_maker_did() {
     viewer.assert_quiet().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn before_and_after_are_swapped_and_the_link_keeps_it() {
-    let [exact, slower] = detailed();
-    let stack = Stack::start().await;
-    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
-    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
+/// One of the two runs of [`detailed`] open and the other one compared, by a link with more of the
+/// view; and the ids of both.
+async fn beside(stack: &Stack, open: usize, view: &str) -> (Viewer, [String; 2]) {
+    let [here, there] = [open, 1 - open].map(|at| &detailed()[at]);
+    let ids = [stack.upload(here).await, stack.upload(there).await].map(|it| it.to_string());
+    let [here, there] = &ids;
+    let link = format!("/a/{here}#v=1&view=compare{view}&compare=%2Fa%2F{there}");
     let mut viewer = Viewer::at(&stack.url(&link)).await;
     compared(&mut viewer).await;
+    (viewer, ids)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_and_after_are_swapped_and_the_link_keeps_it() {
+    let stack = Stack::start().await;
+    let (mut viewer, [open, other]) = beside(&stack, 0, "").await;
     viewer.watch_clipboard().await;
     let faster = viewer.text("compare-run").await;
     assert!(faster.starts_with("faster "), "{faster}");
@@ -218,13 +226,13 @@ async fn before_and_after_are_swapped_and_the_link_keeps_it() {
     let slower_now = viewer.text("compare-run").await;
     assert!(slower_now.starts_with("slower "), "{slower_now}");
     let (json, command) = copies::answer(&mut viewer, "compare").await;
-    let [before, after] = [exact, slower].map(|it| it.to_str().expect("UTF-8"));
+    let [before, after] = detailed().each_ref().map(|it| it.to_str().expect("UTF-8"));
     let words = ["profile-diff", before, after, "--limit", "0", "--json"];
     assert_eq!(expect_output(&words), json);
     let (_, words) = command.split_once("profile-diff ").expect("a comparison");
     let files: Vec<&str> = words.split(' ').take(2).collect();
-    assert!(files[0].starts_with(&open.to_string()[..12]), "{files:?}");
-    assert!(files[1].contains(&other.to_string()[..12]), "{files:?}");
+    assert!(files[0].starts_with(&open[..12]), "{files:?}");
+    assert!(files[1].contains(&other[..12]), "{files:?}");
     let address = viewer.address().await;
     let mut again = Viewer::at(&address).await;
     compared(&mut again).await;
@@ -250,17 +258,13 @@ fn has_left((from, to): (u64, u64)) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_longer_run_below_is_whole_in_view_and_moves_both() {
-    let [exact, slower] = detailed();
     let stack = Stack::start().await;
-    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
-    let mut viewer = Viewer::at(&stack.url(&format!("/a/{open}"))).await;
-    viewer.settled().await;
-    let alone = ends(&viewer.span().await);
-    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
-    let mut viewer = Viewer::at(&stack.url(&link)).await;
-    compared(&mut viewer).await;
+    let (mut viewer, [open, _]) = beside(&stack, 0, "").await;
+    let mut lone = Viewer::at(&stack.url(&format!("/a/{open}"))).await;
+    lone.settled().await;
+    let alone = ends(&lone.span().await);
     let both = ends(&viewer.span().await);
-    let [before, after] = [exact, slower].map(|it| it.to_str().expect("UTF-8"));
+    let [before, after] = detailed().each_ref().map(|it| it.to_str().expect("UTF-8"));
     let words = ["profile-diff", before, after, "--json"];
     let printed: Value = serde_json::from_str(&expect_output(&words)).expect("JSON");
     assert_eq!(printed["before"]["profileSpanCycles"], alone.1);
@@ -297,11 +301,8 @@ async fn a_longer_run_below_is_whole_in_view_and_moves_both() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_are_groups_below_too_and_a_drag_over_its_ruler_selects() {
-    let [exact, slower] = detailed();
     let stack = Stack::start().await;
-    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
-    let link = format!("/a/{open}#v=1&view=compare&rows=chip-column&compare=%2Fa%2F{other}");
-    let mut viewer = Viewer::at(&stack.url(&link)).await;
+    let (mut viewer, _) = beside(&stack, 0, "&rows=chip-column").await;
     let below = "document.querySelector('[data-testid=other-timeline]')";
     viewer
         .wait(&format!("{below}?.dataset.rows === 'chip-column'"))
@@ -335,12 +336,8 @@ async fn rows_are_groups_below_too_and_a_drag_over_its_ruler_selects() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sample_under_the_pointer_below_is_the_other_profiles_and_is_focused_by_a_click() {
-    let [exact, slower] = detailed();
     let stack = Stack::start().await;
-    let (open, other) = (stack.upload(exact).await, stack.upload(slower).await);
-    let link = format!("/a/{open}#v=1&view=compare&compare=%2Fa%2F{other}");
-    let mut viewer = Viewer::at(&stack.url(&link)).await;
-    compared(&mut viewer).await;
+    let (mut viewer, _) = beside(&stack, 0, "").await;
     let (x, y) = viewer.middle("[data-testid=other-timeline]").await;
     viewer.hover(x, y).await;
     viewer
@@ -354,7 +351,7 @@ async fn the_sample_under_the_pointer_below_is_the_other_profiles_and_is_focused
     let range = viewer.text("other-tooltip-range").await;
     let (from, _) = range.split_once(" – ").expect("two cycles");
     // The file of the other profile says the same of that tile and cycle.
-    let (path, at) = (slower.to_str().expect("UTF-8"), number(from));
+    let (path, at) = (detailed()[1].to_str().expect("UTF-8"), number(from));
     let words = [
         &["profile-query", path, "--tile", &tile, "--at-offset", &at][..],
         &["--samples", "1", "--json"],
@@ -393,12 +390,8 @@ async fn compared(viewer: &mut Viewer) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pressed_operation_lays_both_over_each_other_and_the_link_keeps_it() {
-    let [exact, slower] = detailed();
     let stack = Stack::start().await;
-    let (before, after) = (stack.upload(exact).await, stack.upload(slower).await);
-    let link = format!("/a/{after}#v=1&view=compare&pairs=operation&compare=%2Fa%2F{before}");
-    let mut viewer = Viewer::at(&stack.url(&link)).await;
-    compared(&mut viewer).await;
+    let (mut viewer, [after, before]) = beside(&stack, 1, "&pairs=operation").await;
     let whole = viewer.span().await;
     // Some operation starts later in the run that records more dearly.
     let (mut above, mut below) = (whole.clone(), whole.clone());
