@@ -304,3 +304,37 @@ async fn two_fingers_zoom_time_between_them() {
     assert!(!viewer.address().await.contains("tiles="), "tiles stay");
     viewer.assert_quiet().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rectangle_has_the_cycle_of_its_end_and_escape_gives_it_up() {
+    let stack = Stack::start().await;
+    let id = stack.upload(&demo().profile).await;
+    let mut viewer = Viewer::watched(&stack.url(&format!("/a/{id}"))).await;
+    viewer.settled().await;
+    let overlay = "window.drawnOn('[data-testid=timeline-overlay]').texts";
+    let (x, y, width, _) = viewer.canvas().await;
+    // A drag over the ruler selects.
+    let at = |part: f64| (x + width * part, y + 10.0);
+    viewer.hold_at(at(0.3)).await;
+    let mut plates = Vec::new();
+    for part in [0.5, 0.7] {
+        viewer.drag_to(at(part)).await;
+        let before = plates.last().cloned().unwrap_or_default();
+        let plate = format!("{overlay}.find((it) => it.includes(' · '))");
+        viewer
+            .wait(&format!("({plate} ?? {before:?}) !== {before:?}"))
+            .await;
+        plates.push(viewer.eval::<String>(&plate).await);
+    }
+    assert_ne!(plates[0], plates[1], "the plate goes with the pointer");
+    viewer.key("Escape", "Escape").await;
+    viewer.wait(&format!("{overlay}.length === 0")).await;
+    viewer.release_at(at(0.7)).await;
+    let selected = "location.hash.includes('sel=')";
+    let is_selected: bool = viewer.eval(selected).await;
+    assert!(!is_selected, "nothing is selected");
+    // And one that is let go of is.
+    viewer.drag(at(0.3), at(0.7)).await;
+    viewer.wait(selected).await;
+    viewer.assert_quiet().await;
+}

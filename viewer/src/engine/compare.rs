@@ -176,14 +176,11 @@ fn facts(found: &ProfileDiff, section: &Section, swapped: bool) -> Vec<Fact> {
     ];
     let parts = diff_parts(found).map(|parts| Fact::new("parts", "On its critical path", parts));
     facts.extend(parts);
-    facts.extend([
-        Fact::new("counts", "Rows", counts.join(", ")),
-        Fact::new(
-            "noise",
-            "Noise",
-            format!("{} cycles", text::count(found.noise)),
-        ),
-    ]);
+    facts.push(Fact::new("counts", "Rows", counts.join(", ")));
+    if found.noise > 0 {
+        let cycles = format!("{} cycles", text::count(found.noise));
+        facts.push(Fact::new("noise", "Noise", cycles));
+    }
     facts
 }
 

@@ -82,6 +82,11 @@ impl Pointer {
                 if let Some(viewport) = viewport {
                     show(self.app, &viewport);
                 }
+                // The plate says where a rectangle ends, over the ruler too.
+                let viewport = self.derived.viewport.get_untracked();
+                let size = self.size.get_untracked();
+                self.app
+                    .point(viewport.and_then(|it| cycle_across(size, &it, at.0)));
             }
             None => {
                 self.marks.set(Marks {
@@ -273,6 +278,8 @@ impl Pointer {
             // The timeline is there before a profile is.
             Some(KeyAction::Help) => self.app.help.set(!is_helped),
             Some(KeyAction::Escape) if is_helped => self.app.help.set(false),
+            // A rectangle that is being drawn is given up, and nothing else.
+            Some(KeyAction::Escape) if self.drops() => {}
             Some(_) if !is_open => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Retrace(way)) => self.app.retrace(way),
@@ -281,6 +288,16 @@ impl Pointer {
             Some(KeyAction::Escape) => self.app.change_view(ViewState::let_go),
         }
         event.prevent_default();
+    }
+
+    /// Lets go of what is dragged; whether something was.
+    fn drops(self) -> bool {
+        let held = self.drag.try_update_value(Option::take).flatten();
+        if held.is_some() {
+            self.marks.set(Marks::default());
+            self.app.point(None);
+        }
+        held.is_some()
     }
 
     /// Sets an end of the selection at the pointer, else at the edge of the view.
