@@ -68,13 +68,20 @@ fn aligned(before: &[Phase], after: &[Phase]) -> Vec<Pair> {
 /// The same contents get the same numbers, whichever sequence has them.
 fn numbered(sequences: [&[(Content, u64)]; 2]) -> [Vec<Phase>; 2] {
     let all = || sequences.iter().copied().flatten().map(|it| &it.0);
-    let exact = order::map(order::set(all()).into_iter().zip(0..));
-    let coarse = order::set(all().map(Content::without_kernels));
+    // Contents are few, phases may be many.
+    let contents = order::set(all());
+    let coarse = order::set(contents.iter().map(|it| it.without_kernels()));
     let coarse = order::map(coarse.into_iter().zip(0..));
-    let phase = |(content, cycles): &(Content, u64)| Phase {
-        exact: exact[content],
-        coarse: coarse[&content.without_kernels()],
-        cycles: *cycles,
+    let both =
+        |(content, exact): (_, u32)| (content, (exact, coarse[&Content::without_kernels(content)]));
+    let numbers = order::map(contents.into_iter().zip(0..).map(both));
+    let phase = |(content, cycles): &(Content, u64)| {
+        let (exact, coarse) = numbers[content];
+        Phase {
+            exact,
+            coarse,
+            cycles: *cycles,
+        }
     };
     sequences.map(|sequence| sequence.iter().map(phase).collect())
 }

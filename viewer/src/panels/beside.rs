@@ -114,7 +114,7 @@ fn OwnKernels() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let entries = Memo::new(move |_| -> Vec<Entry> {
         let is_shown = app.view.with(|view| view.colour == Colouring::Kernel);
-        let Some(other) = summary_of_other(app).filter(|_| is_shown) else {
+        let Some(other) = app.panels.compared().filter(|_| is_shown) else {
             return Vec::new();
         };
         let theme = app.theme.get();
@@ -144,14 +144,8 @@ fn has_same_rows(app: App) -> Signal<bool> {
     Signal::derive(move || {
         let tiles = |it: &Arc<Summary>| it.tiles.clone();
         let open = app.load.with(|load| load.summary().map(tiles));
-        summary_of_other(app).map(|it| it.tiles.clone()) == open
+        app.panels.compared().map(|it| it.tiles.clone()) == open
     })
-}
-
-fn summary_of_other(app: App) -> Option<Arc<Summary>> {
-    app.panels
-        .other
-        .with(|it| it.ready().map(|it| Arc::clone(it.1)))
 }
 
 type Groups = Memo<Option<Arc<RowsAnswer>>>;
@@ -159,9 +153,8 @@ type Groups = Memo<Option<Arc<RowsAnswer>>>;
 /// The groups that rows stand for; `None` where they are tiles, or not yet known.
 fn groups_of_other(app: App) -> Groups {
     let rows = Memo::new(move |_| app.view.with(|view| view.rows));
-    let number = move || app.panels.other.with(|it| it.ready().map(|it| it.0));
     Effect::new(move |_| {
-        if number().is_some() && rows.get() != Rows::Tile {
+        if app.panels.compared().is_some() && rows.get() != Rows::Tile {
             app.ask(Request::OtherRows(rows.get()));
         }
     });
@@ -176,7 +169,7 @@ fn groups_of_other(app: App) -> Groups {
 fn below(app: App, groups: Groups) -> Memo<Option<Below>> {
     let derived = use_derived();
     Memo::new(move |_| {
-        let (above, other) = (derived.viewport.get()?, summary_of_other(app)?);
+        let (above, other) = (derived.viewport.get()?, app.panels.compared()?);
         let (clock, rows, tiles, aligned) = app.view.with(|view| {
             let aligned = view.panels.aligned.unwrap_or_default();
             (view.clock, view.rows, view.shown_tiles(), aligned)
@@ -223,7 +216,7 @@ fn asked(app: App, below: &Below, size: Size) -> Option<RasterAsked> {
 /// String id, in the other profile, of the kernel in focus.
 fn focus(app: App) -> Option<u32> {
     let kernel = app.view.with(|view| view.kernel.clone())?;
-    let other = summary_of_other(app)?;
+    let other = app.panels.compared()?;
     let found = other.kernels.iter().find(|(_, name)| *name == kernel);
     found.map(|it| it.0)
 }
@@ -235,7 +228,7 @@ fn picture_of_other(app: App, below: Memo<Option<Below>>) -> Memo<Option<Picture
     let inks = Memo::new(move |_| app.view.with(|view| (view.kernel.clone(), view.colour)));
     let inked = Memo::new(move |_| {
         let raster = app.panels.other_raster.get()?;
-        let other = summary_of_other(app)?;
+        let other = app.panels.compared()?;
         let names = [&other.kernels[..], &other.operations[..]];
         let (focus, colour) = inks.get();
         let theme = app.theme.get();
@@ -265,7 +258,7 @@ fn scene(
     size: Size,
     drawn: Option<Rect>,
 ) -> Option<Scene> {
-    let other = summary_of_other(app)?;
+    let other = app.panels.compared()?;
     let palette = app.theme.get().palette();
     let mut scene = layout::plot(&PlotView {
         size,

@@ -6,11 +6,11 @@ use analytics::text;
 use leptos::prelude::*;
 
 use super::asked::part;
+use super::data_table::show_tile;
 use super::legend::{Entry, swatch};
 use crate::engine::compare::TileChange;
 use crate::pictures::change;
 use crate::state::actions::use_app;
-use crate::state::view::TileIds;
 use crate::theme::diverging;
 use crate::timeline::chip;
 use crate::timeline::component::next_id;
@@ -47,11 +47,7 @@ pub(super) fn ChangeMap() -> impl IntoView {
         let rows = bitmap.with_untracked(|it| it.as_ref().map_or(1, |it| it.rows));
         let tile = chip::tile_at(size.get_untracked(), rows, place(&event));
         if let Some(tile) = tile {
-            let tiles = TileIds {
-                first: tile,
-                last: tile,
-            };
-            app.jump_view(|view| view.show_tiles(tiles));
+            show_tile(app, tile);
         }
     };
     let said = move || said(pointed.get(), &tiles.get().unwrap_or_default());

@@ -368,14 +368,17 @@ pub(super) fn follow(app: App, clock: ClockKind, press: &Press) {
         Press::Nothing | Press::Panel => {}
         Press::Jump(from, to) => jump(app, clock, *from, *to),
         Press::Kernel(kernel) => app.change_view(|view| view.toggle_kernel(kernel)),
-        Press::Tile(tile) => {
-            let tiles = TileIds {
-                first: *tile,
-                last: *tile,
-            };
-            app.jump_view(|view| view.show_tiles(tiles));
-        }
+        Press::Tile(tile) => show_tile(app, *tile),
     }
+}
+
+/// Brings a physical tile into view.
+pub(super) fn show_tile(app: App, tile: u32) {
+    let tiles = TileIds {
+        first: tile,
+        last: tile,
+    };
+    app.jump_view(|view| view.show_tiles(tiles));
 }
 
 /// Brings cycles into view with some of what is around them.

@@ -1,6 +1,5 @@
 //! The pointer over the other profile's timeline: as over the one above, under one cursor.
 
-use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 use web_sys::{PointerEvent, WheelEvent};
 
@@ -14,10 +13,9 @@ use crate::state::view::Rows;
 use crate::timeline::below::Below;
 use crate::timeline::canvas::device;
 use crate::timeline::layout::{self, Size};
-use crate::timeline::pace;
-use crate::timeline::pointer::{cycle_at, place};
+use crate::timeline::pointer::{cycle_at, follow_the_view, place};
 use crate::timeline::scene::Rect;
-use crate::timeline::steering::Steering;
+use crate::timeline::steering::{Steering, clicked};
 
 /// Its handlers.
 #[derive(Clone, Copy)]
@@ -45,28 +43,13 @@ impl OtherPointer {
             place: RwSignal::new(None),
             steering: Steering::new(app, derived, size, has_same_rows),
         };
-        pointer.follow_the_view();
+        follow_the_view(
+            move || below.track(),
+            move || pointer.place.try_get_untracked().flatten(),
+            move |at| pointer.point(at),
+            move |at| pointer.ask(at),
+        );
         pointer
-    }
-
-    /// The view moves under a pointer that rests: another cycle is below it at once, and another
-    /// sample when the view rests too.
-    fn follow_the_view(self) {
-        let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
-        Effect::new(move |_| {
-            self.below.track();
-            // Dropping a timeout cancels it.
-            pending.set_value(None);
-            let Some(at) = self.place.get_untracked() else {
-                return;
-            };
-            self.point(at);
-            pending.set_value(Some(Timeout::new(pace::REST, move || {
-                if let Some(at) = self.place.try_get_untracked().flatten() {
-                    self.ask(at);
-                }
-            })));
-        });
     }
 
     /// The rectangle that a drag draws.
@@ -157,14 +140,9 @@ impl OtherPointer {
         if !self.steering.let_go() {
             return self.clear_hit();
         }
-        if place(event).1 < layout::plot_rect(self.size.get_untracked()).y {
-            return self.app.change_view(|view| view.selection = None);
-        }
+        let plot = layout::plot_rect(self.size.get_untracked());
         let hit = self.app.panels.other_hit.get_untracked();
-        let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
-        if let Some(kernel) = kernel {
-            self.app.change_view(|view| view.toggle_kernel(&kernel));
-        }
+        clicked(self.app, place(event), plot, hit.as_deref());
     }
 
     /// It leaves, or the browser takes it for something else.

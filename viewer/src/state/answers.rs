@@ -209,6 +209,11 @@ impl PanelAnswers {
         self.opened.update_value(|opened| opened[which] = None);
     }
 
+    /// The second profile, once it is open.
+    pub(crate) fn compared(self) -> Option<Arc<Summary>> {
+        self.other.with(|it| it.ready().map(|it| Arc::clone(it.1)))
+    }
+
     /// The second profile is open, or is not.
     pub(crate) fn take_other(self, opened: Result<Summary, Failure>) {
         self.other

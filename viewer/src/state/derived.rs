@@ -122,7 +122,7 @@ fn hues(app: App) -> KernelHues {
         names.map(|(_, name)| name.clone()).collect()
     };
     let open = app.load.with(|load| load.summary().map(names));
-    let other = app.panels.other.with(|it| it.ready().map(|it| names(it.1)));
+    let other = app.panels.compared().as_ref().map(names);
     let (open, other) = (open.unwrap_or_default(), other.unwrap_or_default());
     KernelHues::new(open.iter().map(String::as_str)).and(other.iter().map(String::as_str))
 }
@@ -142,11 +142,7 @@ fn pressed_phase(app: App) -> Option<PhaseBar> {
 /// The profile that is shown below the timeline, to compare.
 fn compared(app: App) -> Option<Arc<Summary>> {
     let is_shown = app.view.with(|view| view.lower == Lower::Compare);
-    let other = app
-        .panels
-        .other
-        .with(|it| it.ready().map(|it| Arc::clone(it.1)));
-    other.filter(|_| is_shown)
+    app.panels.compared().filter(|_| is_shown)
 }
 
 /// Cycles of the open profile's timeline that a profile compared with it reaches to.

@@ -8,7 +8,7 @@ use web_sys::{Element, KeyboardEvent, PointerEvent, WheelEvent};
 
 use super::input::{self, At, Drag, End, Key, KeyAction, Move, Touch};
 use super::layout::{self, Marks, Size};
-use super::steering::{drag_mode, finish, fractions, turned};
+use super::steering::{clicked, drag_mode, finish, fractions, turned};
 use super::viewport::Viewport;
 use super::{canvas, frames, pace};
 use crate::browser;
@@ -192,32 +192,23 @@ impl Pointer {
         if !finish(self.app, drag.released(plot)) {
             return;
         }
-        if place(event).1 < plot.y {
-            return self.app.change_view(|view| view.selection = None);
-        }
-        let hit = self.app.hit.get_untracked();
-        let kernel = hit.map(|it| it.kernel.clone()).filter(|it| !it.is_empty());
-        if let Some(kernel) = kernel {
-            self.app.change_view(|view| view.toggle_kernel(&kernel));
-        }
+        clicked(
+            self.app,
+            place(event),
+            plot,
+            self.app.hit.get_untracked().as_deref(),
+        );
     }
 
-    /// The view moves under a pointer that rests: another cycle is below it at once, and another
-    /// sample when the view rests too. Until then nothing dear is asked for.
+    /// The view moves under a pointer that rests.
     pub(crate) fn follow_the_view(self) {
-        let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
-        Effect::new(move |_| {
-            self.derived.plot.track();
-            // Dropping a timeout cancels it.
-            pending.set_value(None);
-            let Some(at) = self.resting() else { return };
-            self.point(at);
-            pending.set_value(Some(Timeout::new(pace::REST, move || {
-                if let Some(at) = self.resting() {
-                    self.ask(at);
-                }
-            })));
-        });
+        let plot = self.derived.plot;
+        follow_the_view(
+            move || plot.track(),
+            move || self.resting(),
+            move |at| self.point(at),
+            move |at| self.ask(at),
+        );
     }
 
     /// Where the pointer is, unless it drags.
@@ -313,6 +304,30 @@ impl Pointer {
                 .change_view(|view| derived::select(view, &part, &summary));
         }
     }
+}
+
+/// A view moves, which `view` tracks, under a pointer that rests at `resting`: another cycle is
+/// below it at once, and another sample when the view rests too. Until then nothing dear is asked
+/// for.
+pub(crate) fn follow_the_view(
+    view: impl Fn() + 'static,
+    resting: impl Fn() -> Option<(f64, f64)> + Copy + 'static,
+    point: impl Fn((f64, f64)) + 'static,
+    ask: impl Fn((f64, f64)) + Copy + 'static,
+) {
+    let pending: StoredValue<Option<Timeout>, LocalStorage> = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        view();
+        // Dropping a timeout cancels it.
+        pending.set_value(None);
+        let Some(at) = resting() else { return };
+        point(at);
+        pending.set_value(Some(Timeout::new(pace::REST, move || {
+            if let Some(at) = resting() {
+                ask(at);
+            }
+        })));
+    });
 }
 
 /// Moves the view.

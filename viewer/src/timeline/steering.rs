@@ -8,6 +8,7 @@ use super::layout::{self, Size};
 use super::pointer::{current_element, go, place, show};
 use super::scene::Rect;
 use super::viewport::Viewport;
+use crate::engine::protocol::HitAnswer;
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
 
@@ -145,6 +146,18 @@ pub(super) fn finish(app: App, released: Released) -> bool {
         Released::Click => return true,
     }
     false
+}
+
+/// A click at a place: above the plot, on the ruler, it lets go of the selection, else it focuses
+/// the kernel of the sample there; again it clears the focus.
+pub(crate) fn clicked(app: App, at: (f64, f64), plot: Rect, hit: Option<&HitAnswer>) {
+    if at.1 < plot.y {
+        return app.change_view(|view| view.selection = None);
+    }
+    let kernel = hit.map(|it| it.kernel.as_str());
+    if let Some(kernel) = kernel.filter(|it| !it.is_empty()) {
+        app.change_view(|view| view.toggle_kernel(kernel));
+    }
 }
 
 /// The wheel turns over a picture of `size`, which has the layout of the timeline.
