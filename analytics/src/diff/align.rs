@@ -29,9 +29,18 @@ struct Phase {
 /// partner.
 pub(super) type Pair = (Option<usize>, Option<usize>);
 
-/// Aligns two sequences of phases and their cycles. Every position of both is in one pair, and the
-/// pairs of the sequences the other way round are the same ones.
-pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Vec<Pair> {
+/// Two sequences aligned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Alignment {
+    /// Every position of both is in one pair.
+    pub(super) pairs: Vec<Pair>,
+    /// Whether only phases at about the same part of both runs could become pairs.
+    pub(super) is_near: bool,
+}
+
+/// Aligns two sequences of phases and their cycles. The pairs of the sequences the other way round
+/// are the same ones.
+pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Alignment {
     let [before, after] = numbered([before, after]);
     // What is the same at both ends is paired: nothing is worth more, and builds differ little.
     let most = before.len().min(after.len());
@@ -41,7 +50,10 @@ pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Vec<
     let same = |at: usize| back(&before, at) == back(&after, at);
     let tail = (0..most - head).take_while(|&at| same(at)).count();
     let ends = [before.len() - tail, after.len() - tail];
-    let middle = aligned(&before[head..ends[0]], &after[head..ends[1]]);
+    let Alignment {
+        pairs: middle,
+        is_near,
+    } = aligned(&before[head..ends[0]], &after[head..ends[1]]);
     let head = (0..head).map(|at| (Some(at), Some(at)));
     let tail = (0..tail).map(|at| (Some(ends[0] + at), Some(ends[1] + at)));
     let start = head.len();
@@ -49,20 +61,21 @@ pub(super) fn align(before: &[(Content, u64)], after: &[(Content, u64)]) -> Vec<
     let middle = middle
         .into_iter()
         .map(|(old, new)| (moved(old), moved(new)));
-    head.chain(middle).chain(tail).collect()
+    let pairs = head.chain(middle).chain(tail).collect();
+    Alignment { pairs, is_near }
 }
 
 /// Aligns what is between the ends.
-fn aligned(before: &[Phase], after: &[Phase]) -> Vec<Pair> {
+fn aligned(before: &[Phase], after: &[Phase]) -> Alignment {
     // Of several best alignments the one that is found depends on which sequence is the first.
     if (before.len(), before) <= (after.len(), after) {
-        return Alignment::new(before, after).pairs();
+        return Best::new(before, after).alignment();
     }
-    let pairs = Alignment::new(after, before).pairs();
-    pairs
-        .into_iter()
-        .map(|(after, before)| (before, after))
-        .collect()
+    let mut found = Best::new(after, before).alignment();
+    for pair in &mut found.pairs {
+        *pair = (pair.1, pair.0);
+    }
+    found
 }
 
 /// The same contents get the same numbers, whichever sequence has them.
@@ -109,18 +122,21 @@ enum Step {
 
 /// The best alignments of all beginnings that are weighed: row `i` has `i` phases of the first
 /// sequence and from `starts[i]` on of the second.
-struct Alignment {
+struct Best {
     steps: Vec<Vec<Step>>,
     starts: Vec<usize>,
+    /// Whether some columns are left out.
+    is_near: bool,
 }
 
-impl Alignment {
+impl Best {
     fn new(first: &[Phase], second: &[Phase]) -> Self {
         let (rows, columns) = (first.len(), second.len());
         let near = (WEIGHED_MAX / (2 * (rows + 1))).max(columns / rows.max(1) + 1);
-        let mut alignment = Self {
+        let mut best = Self {
             steps: Vec::with_capacity(rows + 1),
             starts: Vec::with_capacity(rows + 1),
+            is_near: near < columns,
         };
         let mut above = Row::default();
         for row in 0..=rows {
@@ -155,19 +171,19 @@ impl Alignment {
                 let ways = ways
                     .into_iter()
                     .filter_map(|(score, step)| Some((score?, step)));
-                let best = ways.min_by_key(|(score, _)| Reverse(*score));
-                let (score, step) = best.unwrap_or((0, Step::Pair));
+                let way = ways.min_by_key(|(score, _)| Reverse(*score));
+                let (score, step) = way.unwrap_or((0, Step::Pair));
                 now.scores.push(score);
                 steps.push(step);
             }
-            alignment.steps.push(steps);
-            alignment.starts.push(start);
+            best.steps.push(steps);
+            best.starts.push(start);
             above = now;
         }
-        alignment
+        best
     }
 
-    fn pairs(&self) -> Vec<Pair> {
+    fn alignment(&self) -> Alignment {
         let (mut row, mut pairs) = (self.steps.len() - 1, Vec::new());
         let mut column = self.starts[row] + self.steps[row].len() - 1;
         while (row, column) != (0, 0) {
@@ -185,7 +201,10 @@ impl Alignment {
             });
         }
         pairs.reverse();
-        pairs
+        Alignment {
+            pairs,
+            is_near: self.is_near,
+        }
     }
 }
 
@@ -247,7 +266,8 @@ mod tests {
             (Some(2), Some(3)),
             (Some(3), None),
         ];
-        assert_eq!(align(&sequence(&before), &sequence(&after)), expected);
+        let found = align(&sequence(&before), &sequence(&after));
+        assert_eq!((&found.pairs[..], found.is_near), (&expected[..], false));
     }
 
     #[test]
@@ -259,7 +279,7 @@ mod tests {
             ("up", "exchange", 60),
         ];
         let after = [("up.c", "gemm_b", 480), ("up", "exchange", 50)];
-        let pairs = align(&sequence(&before), &sequence(&after));
+        let pairs = align(&sequence(&before), &sequence(&after)).pairs;
         assert_eq!(
             pairs,
             [(Some(0), None), (Some(1), Some(0)), (Some(2), Some(1))]
@@ -277,44 +297,64 @@ mod tests {
                 .map(|name| (*name, "k", 9))
                 .collect();
             let (before, after) = (sequence(&before), sequence(&after));
-            let pairs = align(&before, &after);
+            let pairs = align(&before, &after).pairs;
             let old: Vec<usize> = pairs.iter().filter_map(|it| it.0).collect();
             let new: Vec<usize> = pairs.iter().filter_map(|it| it.1).collect();
             assert_eq!(old, (0..before.len()).collect::<Vec<_>>());
             assert_eq!(new, (0..after.len()).collect::<Vec<_>>());
-            let back = align(&after, &before)
-                .into_iter()
-                .map(|(new, old)| (old, new));
+            let back = align(&after, &before).pairs;
+            let back = back.into_iter().map(|(new, old)| (old, new));
             assert_eq!(back.collect::<Vec<_>>(), pairs);
         }
     }
 
+    /// Phases that are all of another sort, each as long as `cycles`.
+    fn various(operation: &str, count: usize, cycles: u64) -> Vec<(Content, u64)> {
+        let phase = |at: usize| {
+            let name = format!("{operation} {at}");
+            (Content::of([(1, name, String::new())]), cycles)
+        };
+        (0..count).map(phase).collect()
+    }
+
+    fn matched(pairs: &[Pair]) -> usize {
+        let both = pairs.iter().filter(|it| it.0.is_some() && it.1.is_some());
+        both.count()
+    }
+
     #[test]
-    fn of_very_many_phases_those_near_each_other_are_weighed() {
+    fn equal_ends_are_paired_however_long_they_are() {
         let named = |count: usize| -> Vec<(Content, u64)> {
             let names = ["a", "b", "c"].map(|it| Content::of([(1, it.to_owned(), String::new())]));
             (0..count).map(|at| (names[at % 3].clone(), 5)).collect()
         };
-        let others = |operation: &str, count: usize| {
-            let phase = |at: usize| {
-                let name = format!("{operation} {}", at / 2);
-                (Content::of([(1, name, String::new())]), 4)
-            };
-            (0..count).map(phase).collect::<Vec<_>>()
+        let shifted = [various("new", 2_000, 4), named(30_000)].concat();
+        let found = align(&named(30_000), &shifted);
+        assert_eq!(found.pairs[2_000], (Some(0), Some(2_000)));
+        assert_eq!((found.pairs.len(), found.is_near), (32_000, false));
+        let pairs = align(&named(30_000), &named(30_003)).pairs;
+        assert_eq!((matched(&pairs), pairs.len()), (30_000, 30_003));
+        let new = align(&[], &named(2)).pairs;
+        assert_eq!(new, [(None, Some(0)), (None, Some(1))]);
+        assert_eq!(align(&[], &[]).pairs, []);
+    }
+
+    #[test]
+    fn of_very_many_phases_those_near_each_other_are_weighed() {
+        // All of these are in both, later in the second run, and no end is the same.
+        let shifted = |by: usize| {
+            let (common, end) = (various("up", 6_000, 5), various("end", 1, 1));
+            let before = [common.clone(), end].concat();
+            align(&before, &[various("new", by, 1), common].concat())
         };
-        // Far more new phases at the start than are weighed beside the diagonal.
-        let shifted = [others("new", 2_000), named(30_000)].concat();
-        let pairs = align(&named(30_000), &shifted);
-        assert_eq!(pairs[2_000], (Some(0), Some(2_000)));
-        assert_eq!(pairs.len(), 32_000);
-        let (before, after) = (named(30_000), named(30_003));
-        let pairs = align(&before, &after);
-        let matched = pairs
-            .iter()
-            .filter(|it| it.0.is_some() && it.1.is_some())
-            .count();
-        assert_eq!((matched, pairs.len()), (30_000, 30_003));
-        assert_eq!(align(&[], &after[..2]), [(None, Some(0)), (None, Some(1))]);
-        assert_eq!(align(&[], &[]), []);
+        let (close, far) = (shifted(300), shifted(3_000));
+        assert_eq!((matched(&close.pairs), close.is_near), (6_000, true));
+        assert!(far.is_near, "it says that not all were weighed");
+        assert_eq!(far.pairs.len() + matched(&far.pairs), 6_001 + 9_000);
+        let few = various("up", 600, 5);
+        let far = align(&[&few[..], &various("end", 1, 1)].concat(), &{
+            [various("new", 3_000, 1), few.clone()].concat()
+        });
+        assert_eq!((matched(&far.pairs), far.is_near), (600, false));
     }
 }

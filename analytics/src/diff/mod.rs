@@ -255,6 +255,8 @@ pub fn diff(
             }
         }
     }
+    let (phases, near) = pairing.phases(reports, [&old_phases, &new_phases]);
+    warnings.extend(near);
     let sides = [(before, &old), (after, &new)].map(|(report, it)| Side::new(report, it));
     let [before_side, after_side] = sides;
     Ok(ProfileDiff {
@@ -266,7 +268,7 @@ pub fn diff(
         kinds: by_name(GroupBy::Kind, None)?,
         kernels: by_name(GroupBy::Kernel, compute)?,
         operations: pairing.by_key(&old_operations, &new_operations),
-        phases: pairing.phases(reports, [&old_phases, &new_phases]),
+        phases,
         tiles: by_name(GroupBy::Tile, compute)?,
         unattributed: path.as_ref().map(OnPath::unattributed),
         warnings,

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::align::align;
+use super::align::{Alignment, align};
 use super::content::Content;
 use super::on_path::OnPath;
 use super::{Change, Section, judge};
 use crate::order;
 use crate::profile::{PhaseKey, ProfileReport};
 use crate::query::{Group, GroupKey};
+use crate::text;
 
 /// How groups become changes.
 pub(super) struct Pairing<'a> {
@@ -50,8 +51,12 @@ impl Pairing<'_> {
         section(changes.collect())
     }
 
-    /// Changes of phases, aligned by what runs in them.
-    pub(super) fn phases(&self, reports: [&ProfileReport; 2], groups: [&[Group]; 2]) -> Section {
+    /// Changes of phases, aligned by what runs in them, and what a reader should know of that.
+    pub(super) fn phases(
+        &self,
+        reports: [&ProfileReport; 2],
+        groups: [&[Group]; 2],
+    ) -> (Section, Option<String>) {
         let contents = reports.map(Content::of_phases);
         let content = |side: usize, group: &Group| {
             let content = place(group).and_then(|it| contents[side].get(&it));
@@ -62,29 +67,37 @@ impl Pairing<'_> {
             let phase = |it| (content(side, it), it.measures.phase_cycles.get());
             groups.map(phase).collect::<Vec<(Content, u64)>>()
         });
-        let changes = align(&sequences[0], &sequences[1])
-            .into_iter()
-            .map(|(old, new)| {
-                let work = old
-                    .map(|at| &sequences[0][at])
-                    .or(new.map(|at| &sequences[1][at]));
-                let work = work.map_or_else(String::new, |it| it.0.words());
-                let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
-                let name = match (old, new) {
-                    (Some(old), Some(new)) if old.name != new.name => {
-                        let new = new.name.strip_prefix("phase ").unwrap_or(&new.name);
-                        format!("{} → {new}", old.name)
-                    }
-                    (Some(one), _) | (None, Some(one)) => one.name.clone(),
-                    (None, None) => String::new(),
-                };
-                Change {
-                    work,
-                    ..self.change(name, old, new)
+        let Alignment { pairs, is_near } = align(&sequences[0], &sequences[1]);
+        let changes = pairs.into_iter().map(|(old, new)| {
+            let work = old
+                .map(|at| &sequences[0][at])
+                .or(new.map(|at| &sequences[1][at]));
+            let work = work.map_or_else(String::new, |it| it.0.words());
+            let (old, new) = (old.map(|at| &groups[0][at]), new.map(|at| &groups[1][at]));
+            let name = match (old, new) {
+                (Some(old), Some(new)) if old.name != new.name => {
+                    let new = new.name.strip_prefix("phase ").unwrap_or(&new.name);
+                    format!("{} → {new}", old.name)
                 }
-            });
-        section(changes.collect())
+                (Some(one), _) | (None, Some(one)) => one.name.clone(),
+                (None, None) => String::new(),
+            };
+            Change {
+                work,
+                ..self.change(name, old, new)
+            }
+        });
+        (section(changes.collect()), is_near.then(|| near(groups)))
     }
+}
+
+/// Said where not every pair of phases was weighed.
+fn near(groups: [&[Group]; 2]) -> String {
+    let [before, after] = groups.map(|it| text::count(it.len() as u64));
+    format!(
+        "{before} and {after} phases are too many to weigh every pair of them: only those at about \
+         the same part of both runs are paired, others count as gone and new"
+    )
 }
 
 fn place(group: &Group) -> Option<PhaseKey> {

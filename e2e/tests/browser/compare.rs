@@ -415,6 +415,13 @@ async fn a_pressed_operation_lays_both_over_each_other_and_the_link_keeps_it() {
     compared(&mut early).await;
     assert_eq!(span_below(&early).await, "-4000000000--3999999936");
     early.assert_quiet().await;
+    // Nor can what is before the open one be scrolled to: that is said.
+    let before_it = far.replace("align=4000000000-0", "align=0-4321");
+    let mut late = Viewer::at(&stack.url(&before_it)).await;
+    compared(&mut late).await;
+    let hint = late.text("beside-hint").await;
+    assert!(hint.contains("first 4\u{202f}321 cycles"), "{hint}");
+    late.assert_quiet().await;
     let address = viewer.address().await;
     let mut again = Viewer::at(&address).await;
     compared(&mut again).await;

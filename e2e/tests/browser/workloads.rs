@@ -3,20 +3,30 @@
 
 use std::path::PathBuf;
 
+use e2e::ranges::RangeHost;
 use e2e::stack::{Stack, expect_output, target_folder};
 use e2e::viewer::Viewer;
 use serde_json::Value;
 
-use crate::table::groups_of;
+use crate::table::{assert_same_as_command_line, groups_of};
+
+/// What a workload records with these flags.
+fn recorded(workload: &str, flags: &[&str]) -> PathBuf {
+    let folder = target_folder("e2e/workloads");
+    let path = |kind: &str| {
+        let file = folder.join(format!("{workload}.{kind}"));
+        file.to_str().expect("UTF-8").to_owned()
+    };
+    let (package, profile) = (path("ipuexe"), path("ipuprofile"));
+    let _said = expect_output(&["compile", workload, "-o", &package]);
+    let run = ["run", &package, "--timing-only", "-o", &profile];
+    let _said = expect_output(&[&run[..], flags].concat());
+    profile.into()
+}
 
 /// A program that exchanges a lot, recorded as it is by default.
 fn attention() -> PathBuf {
-    let folder = target_folder("e2e/workloads");
-    let path = |name: &str| folder.join(name).to_str().expect("UTF-8").to_owned();
-    let (package, profile) = (path("attention.ipuexe"), path("attention.ipuprofile"));
-    let _said = expect_output(&["compile", "attention-constant-smoke", "-o", &package]);
-    let _said = expect_output(&["run", &package, "--timing-only", "-o", &profile]);
-    profile.into()
+    recorded("attention-constant-smoke", &[])
 }
 
 /// Names and tile cycles of all groups by kernel, by the command line.
@@ -64,4 +74,30 @@ async fn a_real_profile_is_read_to_its_end_by_drop_and_by_link() {
             .await;
         viewer.assert_quiet().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_real_profile_is_read_once_from_an_address() {
+    let profile = recorded("siglip-block", &["--granularity", "step"]);
+    let length = std::fs::metadata(&profile).expect("it is written").len();
+    assert!(length > 32 * 1024 * 1024, "{length} bytes are all read");
+    let place = profile.to_str().expect("UTF-8").to_owned();
+    let host = RangeHost::holding_after(profile, length - 1024 * 1024).await;
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/?url={}", host.url()))).await;
+    // Its sums come before its samples, and its samples because somebody looks at them.
+    viewer
+        .wait("document.querySelector('[data-testid=kernel-table]')?.dataset.state === 'summed'")
+        .await;
+    assert_same_as_command_line(&viewer, &place).await;
+    host.let_go();
+    viewer.settled().await;
+    assert_same_as_command_line(&viewer, &place).await;
+    for panel in ["in-view", "chip", "phases", "exchange", "plots"] {
+        viewer.press(&format!("show-{panel}")).await;
+    }
+    let given = host.given();
+    // Nothing twice but the first bytes and the last ones, which say where the others are.
+    assert!(given.bytes < length + 512 * 1024, "{given:?} of {length}");
+    viewer.assert_quiet().await;
 }

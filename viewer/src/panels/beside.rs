@@ -16,7 +16,7 @@ use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::{Colouring, Rows};
 use crate::theme::HUES;
-use crate::timeline::below::Below;
+use crate::timeline::below::{self, Below};
 use crate::timeline::canvas::device;
 use crate::timeline::colour::Ink;
 use crate::timeline::component::next_id;
@@ -51,7 +51,8 @@ pub(super) fn Beside() -> impl IntoView {
             _ => "pending",
         }
     };
-    let pointer = OtherPointer::new(app, derived, size, below, has_same_rows(app));
+    let has_same_rows = has_same_rows(app);
+    let pointer = OtherPointer::new(app, derived, size, below, has_same_rows);
     let picture = picture_of_other(app, below);
     let scene = move || {
         let groups = groups.get();
@@ -71,7 +72,7 @@ pub(super) fn Beside() -> impl IntoView {
     };
     keep_painted(canvas, size, scene);
     view! {
-        <BesideHeading/>
+        <BesideHeading has_same_rows/>
         <div class="picture" node_ref=host role="img" data-testid="other-timeline"
             data-state=state
             data-span=move || below.with(|it| it.as_ref().map(Below::span_text))
@@ -92,9 +93,14 @@ pub(super) fn Beside() -> impl IntoView {
 
 /// What the picture is, and how its cycles lie below the others.
 #[component]
-fn BesideHeading() -> impl IntoView {
+fn BesideHeading(
+    /// Whether the rows of both timelines are the same tiles.
+    has_same_rows: Signal<bool>,
+) -> impl IntoView {
     let app = use_app();
-    let is_aligned = move || app.view.with(|view| view.panels.aligned.is_some());
+    let aligned = Memo::new(move |_| app.view.with(|view| view.panels.aligned));
+    let is_aligned = move || aligned.with(Option::is_some);
+    let hint = move || below::hint(aligned.get().unwrap_or_default(), has_same_rows.get());
     view! {
         <div class="controls">
             <h3>"The other profile, cycle by cycle below the timeline"</h3>
@@ -104,6 +110,7 @@ fn BesideHeading() -> impl IntoView {
                     "Both from their first cycle"
                 </button>
             </Show>
+            <span class="hint" data-testid="beside-hint">{hint}</span>
         </div>
     }
 }

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use analytics::text;
+
 use super::viewport::Viewport;
 use crate::state::panels::Aligned;
 use crate::state::view::Span;
@@ -80,9 +82,35 @@ impl Below {
     }
 }
 
+/// What is not seen of the compared profile, and what a drag over it does.
+pub(crate) fn hint((here, there): Aligned, has_same_rows: bool) -> String {
+    let part = match has_same_rows {
+        true => "part",
+        false => "cycles",
+    };
+    let drag = format!("a drag selects the same {part} of the open profile");
+    match there.saturating_sub(here) {
+        0 => drag,
+        ahead => {
+            let ahead = text::count(ahead);
+            format!("its first {ahead} cycles lie before the open profile begins; {drag}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_seen_is_said() {
+        let drag = "a drag selects the same part of the open profile";
+        assert_eq!(hint((7, 7), true), drag);
+        assert_eq!(hint((7, 3), true), drag, "it begins later");
+        let ahead = "its first 40 cycles lie before the open profile begins; a drag selects the \
+            same cycles of the open profile";
+        assert_eq!(hint((0, 40), false), ahead);
+    }
 
     fn below(from: u64, to: u64, aligned: Aligned) -> Below {
         let above = Viewport::whole(1_000, 4).with_span(Span { from, to });
