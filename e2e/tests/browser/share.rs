@@ -3,6 +3,8 @@
 use e2e::stack::{Stack, demo, expect_output};
 use e2e::viewer::Viewer;
 
+use crate::table::assert_same_as_command_line;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_view_is_shared_privately_and_seen_again() {
     let stack = Stack::start().await;
@@ -56,4 +58,58 @@ async fn a_view_is_shared_privately_and_seen_again() {
         "{}",
         refused.stderr
     );
+}
+
+/// Names in the list of the server.
+const LISTED: &str = "[...document.querySelectorAll('[data-testid=shared-file]')] \
+    .map((it) => it.innerText)";
+
+/// Waits until the server's list is what was asked for, and gives its names.
+async fn listed(viewer: &mut Viewer, count: usize) -> Vec<String> {
+    let shown = format!(
+        "document.querySelector('[data-testid=shared]')?.dataset.state === 'ready' && \
+         document.querySelectorAll('[data-testid=shared-file]').length === {count}"
+    );
+    viewer.wait(&shown).await;
+    viewer.eval(LISTED).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_page_lists_what_its_server_publishes() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    assert!(listed(&mut viewer, 0).await.is_empty(), "nothing yet");
+    let [profile, package] =
+        [&demo().profile, &demo().package].map(|it| it.to_str().expect("the path is UTF-8"));
+    let server = stack.url("");
+    let publish = |file: &str, title: &str, visible: &[&str]| {
+        let words = ["publish", file, "--to", &server, "--title", title];
+        let _said = expect_output(&[&words[..], visible].concat());
+    };
+    for number in 0..11 {
+        publish(profile, &format!("run {number}"), &[]);
+    }
+    publish(profile, "of nobody else", &["--private"]);
+    publish(package, "", &[]);
+
+    viewer.goto(&stack.url("/")).await;
+    let first = listed(&mut viewer, 10).await;
+    assert_eq!(first[0], "gemm-projections", "called by what was compiled");
+    assert_eq!(first[1..3], ["run 10", "run 9"], "the newest first");
+    viewer.click("[data-testid=shared-more]").await;
+    let all = listed(&mut viewer, 12).await;
+    assert_eq!(all[..10], first);
+    assert_eq!(all[10..], ["run 1", "run 0"]);
+    viewer
+        .wait("document.querySelector('[data-testid=shared-more]').hidden")
+        .await;
+    viewer.click("[data-testid=shared-find]").await;
+    viewer.type_text("gemm run 7").await;
+    assert_eq!(listed(&mut viewer, 1).await, ["run 7"]);
+    viewer.click("[data-testid=shared-file]").await;
+    viewer.settled().await;
+    let address = viewer.address().await;
+    assert!(address.contains("/a/"), "{address}");
+    assert_same_as_command_line(&viewer, profile).await;
+    viewer.assert_quiet().await;
 }

@@ -5,4 +5,6 @@ pub(crate) mod place;
 pub(crate) mod reading;
 pub(crate) mod recent;
 pub(crate) mod recent_list;
+pub(crate) mod shared;
+pub(crate) mod shared_list;
 pub(crate) mod tab_bar;

@@ -6,6 +6,7 @@ use web_sys::SubmitEvent;
 
 use crate::browser;
 use crate::load::recent_list::RecentFiles;
+use crate::load::shared_list::SharedFiles;
 use crate::state::actions::use_app;
 use crate::state::load::LoadState;
 
@@ -38,6 +39,7 @@ pub(crate) fn Landing() -> impl IntoView {
                 "Your profile is decoded inside this browser tab and is never sent anywhere."
             </p>
             <Show when=|| !browser::is_embedded()>
+                <SharedFiles/>
                 <RecentFiles/>
             </Show>
         </section>

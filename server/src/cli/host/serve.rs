@@ -182,12 +182,23 @@ pub(in crate::cli) async fn publish(store: &Store, file: &Path) -> Result<BlobId
     let received = received.map_err(|error| refused(&error))?;
     let (claim, facts) = (received.claim, received.facts);
     let ticket = Ticket::random().map_err(|error| CliError::internal(error, "random bytes"))?;
-    let published = store
-        .publish(&ticket, id, facts, Draft::default(), None)
-        .await;
+    let published = store.publish(&ticket, id, facts, titled(file), None).await;
     store.release(id, claim).await;
     published.map_err(|error| refused(&error))?;
     Ok(id)
+}
+
+/// What is said of a file that is served: its name, where that can be a title.
+fn titled(file: &Path) -> Draft {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let titled = Draft {
+        title: name.into_owned(),
+        ..Draft::default()
+    };
+    match titled.check() {
+        Ok(()) => titled,
+        Err(_) => Draft::default(),
+    }
 }
 
 /// Binds the server.
@@ -235,4 +246,17 @@ async fn told_to_stop() -> std::io::Result<()> {
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_published_under_its_name() {
+        let title = |path: &str| titled(Path::new(path)).title;
+        assert_eq!(title("runs/block.ipuprofile"), "block.ipuprofile");
+        assert_eq!(title("runs/a\u{202e}b.ipuprofile"), "", "it would pretend");
+        assert_eq!(title(".."), "");
+    }
 }
