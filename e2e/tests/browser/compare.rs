@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use e2e::hand::Key;
 use e2e::stack::{Stack, demo, detailed, expect_copied, expect_output};
 use e2e::viewer::{Cell, Viewer};
 use serde_json::Value;
@@ -435,5 +436,35 @@ async fn a_pressed_operation_lays_both_over_each_other_and_the_link_keeps_it() {
     compared(&mut again).await;
     assert_eq!(span_below(&again).await, below);
     again.assert_quiet().await;
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_server_publishes_is_offered_to_compare_with() {
+    let [exact, slower] = detailed();
+    let stack = Stack::start().await;
+    let (before, after) = (stack.upload(exact).await, stack.upload(slower).await);
+    let _package = stack.upload(&demo().package).await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{after}#view=compare"))).await;
+    viewer.settled().await;
+    viewer.click("[data-testid=other-url]").await;
+    let offered = "[...document.querySelectorAll('#shared-offers option')]";
+    viewer.wait(&format!("{offered}.length === 2")).await;
+    let offers: Vec<String> = viewer
+        .eval(&format!("{offered}.map((it) => it.value)"))
+        .await;
+    assert_eq!(offers, [format!("/a/{after}"), format!("/a/{before}")]);
+    let labels: Vec<String> = viewer
+        .eval(&format!("{offered}.map((it) => it.label)"))
+        .await;
+    assert!(labels[1].starts_with("gemm-projections, "), "{labels:?}");
+    viewer.type_text(&offers[1]).await;
+    viewer.strike(Key::Enter).await;
+    compared(&mut viewer).await;
+    let address = viewer.address().await;
+    assert!(
+        address.contains(&format!("compare=%2Fa%2F{before}")),
+        "{address}"
+    );
     viewer.assert_quiet().await;
 }

@@ -9,9 +9,6 @@ use super::recent::{ago, size};
 use crate::state::url::encoded;
 use crate::timeline::viewport::rounded;
 
-/// Publications in one page of the list.
-const PAGE: usize = 10;
-
 /// A page of the list, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
@@ -38,6 +35,11 @@ pub(crate) struct Published {
 }
 
 impl Published {
+    /// Whether it is a package.
+    pub(crate) fn is_package(&self) -> bool {
+        self.kind == "package"
+    }
+
     /// Path of the page that shows it.
     pub(crate) fn link(&self) -> String {
         format!("/a/{}", self.sha256)
@@ -57,7 +59,7 @@ impl Published {
         if !self.workload.is_empty() && self.workload != self.name() {
             words.push(self.workload.clone());
         }
-        if self.kind == "package" {
+        if self.is_package() {
             words.push("package".to_owned());
         } else {
             words.push(format!("{} cycles", analytics::text::count(self.cycles)));
@@ -74,16 +76,16 @@ impl Published {
     }
 }
 
-/// The call that answers with the page of the list after a cursor; `words` are all in title, memo
-/// or workload of each publication, or begin its hash.
-fn call(words: &str, after: &str) -> String {
+/// The call that answers with `count` publications after a cursor; `words` are all in title, memo
+/// or workload of each, or begin its hash.
+fn call(words: &str, after: &str, count: u32) -> String {
     let (words, after) = (encoded(words), encoded(after));
-    format!("/api/publications?limit={PAGE}&q={words}&after={after}")
+    format!("/api/publications?limit={count}&q={words}&after={after}")
 }
 
 /// Asks the server; `None` where its answer is not what it should be.
-pub(crate) async fn listed(words: &str, after: &str) -> Option<Listed> {
-    let asked = leptos::prelude::window().fetch_with_str(&call(words, after));
+pub(crate) async fn listed(words: &str, after: &str, count: u32) -> Option<Listed> {
+    let asked = leptos::prelude::window().fetch_with_str(&call(words, after, count));
     let response: Response = JsFuture::from(asked).await.ok()?.dyn_into().ok()?;
     let answer = JsFuture::from(response.json().ok()?).await.ok()?;
     let publications: Array = field(&answer, "publications").dyn_into().ok()?;
@@ -164,6 +166,6 @@ mod tests {
     #[test]
     fn words_are_escaped() {
         let expected = "/api/publications?limit=10&q=a%20%26b&after=1%2F2";
-        assert_eq!(call("a &b", "1/2"), expected);
+        assert_eq!(call("a &b", "1/2", 10), expected);
     }
 }

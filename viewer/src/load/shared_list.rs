@@ -7,6 +7,10 @@ use wasm_bindgen_futures::spawn_local;
 use super::recent;
 use super::shared::{Listed, Published, listed};
 
+/// Publications that are shown at a time.
+const PAGE: u32 = 10;
+/// Publications that are offered by name.
+const OFFERED: u32 = 100;
 /// Milliseconds without a key after which typed words are looked for.
 const REST: u32 = 200;
 
@@ -34,7 +38,7 @@ impl List {
         self.state.set("pending");
         let words = self.words.get_value();
         spawn_local(async move {
-            let answer = listed(&words, &after).await;
+            let answer = listed(&words, &after, PAGE).await;
             // The page may have moved on by now.
             if self.newest.try_get_value() != Some(number) {
                 return;
@@ -126,4 +130,40 @@ fn entry(published: &Published, now: u64) -> impl IntoView + use<> {
             <div class="note">{published.about(now)}</div>
         </li>
     }
+}
+
+/// The newest publications as what an input offers: their addresses under their names. They are
+/// asked for when `asked` first says so.
+#[component]
+pub(crate) fn SharedOffers(
+    /// Id that the input names.
+    id: &'static str,
+    /// Whether somebody is about to choose.
+    #[prop(into)]
+    asked: Signal<bool>,
+) -> impl IntoView {
+    let found = RwSignal::new(Listed::default());
+    Effect::new(move |was: Option<bool>| {
+        let (was, asked) = (was.unwrap_or_default(), asked.get());
+        if asked && !was {
+            spawn_local(async move {
+                if let Some(page) = listed("", "", OFFERED).await {
+                    let _ = found.try_set(page);
+                }
+            });
+        }
+        was || asked
+    });
+    let offers = move || {
+        found.with(|it| {
+            let now = recent::now();
+            let offer = |it: &Published| {
+                let label = format!("{}, {}", it.name(), it.about(now));
+                view! { <option value=it.link()>{label}</option> }
+            };
+            let profiles = it.publications.iter().filter(|it| !it.is_package());
+            profiles.map(offer).collect_view()
+        })
+    };
+    view! { <datalist id=id>{offers}</datalist> }
 }

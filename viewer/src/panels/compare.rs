@@ -16,6 +16,7 @@ use crate::engine::compare::CompareAsked;
 use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::Request;
 use crate::load::place::{OnDisk, Place};
+use crate::load::shared_list::SharedOffers;
 use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside as State;
 use crate::state::panels::Pairs;
@@ -87,6 +88,7 @@ fn OtherPicker() -> impl IntoView {
     let app = use_app();
     let input = NodeRef::<html::Input>::new();
     let text = RwSignal::new(String::new());
+    let is_asked = RwSignal::new(false);
     let picked = move |_| {
         let Some(input) = input.get_untracked() else {
             return;
@@ -109,9 +111,13 @@ fn OtherPicker() -> impl IntoView {
                 aria-label="Choose a profile of this computer to compare with" on:change=picked/>
         </label>
         <form class="address" on:submit=submit>
-            <input type="text" inputmode="url" placeholder="or paste its address"
+            <input type="text" inputmode="url" placeholder="or its address"
                 aria-label="Address of the profile to compare with" data-testid="other-url"
+                list="shared-offers" autocomplete="off" on:focus=move |_| is_asked.set(true)
                 bind:value=text/>
+            <Show when=|| !browser::is_embedded()>
+                <SharedOffers id="shared-offers" asked=is_asked/>
+            </Show>
             <button type="submit">"Compare"</button>
         </form>
     }
