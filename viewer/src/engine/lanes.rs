@@ -184,6 +184,11 @@ impl Lanes {
         Some(Answered { next, counts })
     }
 
+    /// Whether the last answer of a lane is still to come.
+    pub(crate) fn waits(&self, lane: Lane) -> bool {
+        self.lanes[lane as usize].in_flight.is_some()
+    }
+
     fn send(&mut self, lane: Lane, request: Request) -> Numbered {
         self.next_id += 1;
         let state = &mut self.lanes[lane as usize];

@@ -156,6 +156,8 @@ pub(crate) enum Answer {
     Hash(String),
     /// Samples could not be read; what is here stays.
     ReadingFailed(Failure),
+    /// The worker itself is gone, with all that it held; said by the page's end.
+    Lost(Failure),
     /// To [`Request::Panel`].
     Panel(Box<PanelAnswer>),
     /// To [`Request::OpenOther`].

@@ -144,6 +144,11 @@ impl WorkerClient {
         self.inner.lanes.borrow_mut().void(lane);
     }
 
+    /// Whether the last answer of a lane is still to come.
+    pub(crate) fn waits(&self, lane: Lane) -> bool {
+        self.inner.lanes.borrow().waits(lane)
+    }
+
     fn post(&self, numbered: &Numbered, files: &[JsValue]) {
         let packed = envelope::pack(numbered.id, &numbered.request);
         for file in files {
@@ -226,7 +231,7 @@ impl WorkerClient {
         let message = format!(
             "the worker that holds the profile stopped ({message}); it may have run out of memory"
         );
-        self.hand_on(Answer::Failed(Failure::new(Cause::Internal, message)));
+        self.hand_on(Answer::Lost(Failure::new(Cause::Internal, message)));
     }
 
     fn hand_on(&self, answer: Answer) {

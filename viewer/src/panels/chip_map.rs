@@ -146,6 +146,9 @@ fn Grid(
         chip::tile_at(size.get_untracked(), rows, place(event))
     };
     let press = move |event: PointerEvent| {
+        if event.button() != 0 {
+            return;
+        }
         if let Some(element) = current_element(&event) {
             let _ = element.set_pointer_capture(event.pointer_id());
         }

@@ -102,7 +102,9 @@ fn OtherPicker() -> impl IntoView {
         event.prevent_default();
         let address = text.get_untracked().trim().to_owned();
         if !address.is_empty() {
-            app.change_view(|view| view.panels.compare_with(Some(address)));
+            app.change_view(|view| view.panels.compare_with(Some(address.clone())));
+            // The same one again, where it failed before.
+            app.open_other_place(&address);
         }
     };
     view! {

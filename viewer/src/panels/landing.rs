@@ -110,7 +110,7 @@ pub(crate) fn Loading() -> impl IntoView {
             <p class="lead">"Opening "<strong>{move || progress().0}</strong></p>
             <progress max="1" prop:value=part aria-label="Bytes read"></progress>
             <p class="note">{said}</p>
-            <button type="button" data-testid="cancel" on:click=move |_| app.cancel()>
+            <button type="button" data-testid="cancel" on:click=move |_| app.close()>
                 "Cancel"
             </button>
         </section>

@@ -75,6 +75,8 @@ pub(crate) struct App {
     pub(crate) trail: StoredValue<Trail>,
     /// Whether the newest view is one that was jumped to.
     pub(super) has_jumped: StoredValue<bool>,
+    /// Whether a click waits for the sample that is asked for.
+    pub(super) wants_focus: StoredValue<bool>,
     /// All open profiles.
     pub(crate) tabs: Tabs,
     /// Counts how often another profile came into view: questions are asked anew.
@@ -115,6 +117,7 @@ impl App {
             others: StoredValue::default(),
             trail: StoredValue::default(),
             has_jumped: StoredValue::new(false),
+            wants_focus: StoredValue::new(false),
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
             hash_asked: StoredValue::new(false),
@@ -189,15 +192,16 @@ impl App {
         }
     }
 
-    fn close(self) {
+    /// Forgets what is open, and stops opening it.
+    pub(crate) fn close(self) {
+        // A worker that holds nothing has rehearsed, and is kept.
+        if self.load.with_untracked(|load| *load != LoadState::Empty) {
+            self.client.with_value(WorkerClient::close);
+        }
+        self.place.set_value(Place::Landing);
+        self.others.set_value(Vec::new());
         self.forget();
         self.load.set(LoadState::Empty);
-    }
-
-    /// Stops opening a profile.
-    pub(crate) fn cancel(self) {
-        self.client.with_value(WorkerClient::close);
-        self.close();
     }
 
     /// Reads every sample, or no more than what is looked at.
@@ -227,6 +231,7 @@ impl App {
             load: self.load.get_untracked(),
             view: self.view.get_untracked(),
             reading: self.reading.get_untracked(),
+            trouble: self.trouble.get_untracked(),
             sha: self.sha.get_untracked(),
             wanted_sha: self.wanted_sha.get_untracked(),
             place: self.place.get_value(),
@@ -245,6 +250,7 @@ impl App {
         self.sha.set(next.sha);
         self.wanted_sha.set(next.wanted_sha);
         self.reading.set(next.reading);
+        self.trouble.set(next.trouble);
         self.view.set(next.view);
         self.load.set(next.load);
         before
@@ -271,6 +277,7 @@ impl App {
         self.trouble.set(None);
         self.sha.set(None);
         self.hash_asked.set_value(false);
+        self.wants_focus.set_value(false);
         self.panels.forget();
     }
 
@@ -322,6 +329,11 @@ impl App {
         self.client.with_value(|client| client.void(lane));
     }
 
+    /// Whether the last answer of a lane is still to come.
+    pub(crate) fn waits(self, lane: Lane) -> bool {
+        self.client.with_value(|client| client.waits(lane))
+    }
+
     /// Switches to the other theme and remembers it.
     pub(crate) fn toggle_theme(self) {
         let other = match self.theme.get_untracked() {
@@ -357,7 +369,7 @@ impl App {
             Answer::Rows(rows) => self.rows.set(Some(Arc::new(rows))),
             Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
-            Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
+            Answer::Hit(hit) => self.take_hit(hit),
             Answer::Panel(answer) => self.panels.take(*answer),
             Answer::OtherOpened(opened) => self.panels.take_other(opened.map(|it| *it)),
             Answer::OtherRaster(raster) => {
@@ -382,9 +394,22 @@ impl App {
             }
             Answer::ReadingFailed(failure) => self.trouble.set(Some(failure)),
             Answer::Failed(failure) => self.failed(failure),
+            Answer::Lost(failure) => {
+                self.forget();
+                self.load.update(|load| load.fail(failure));
+            }
             // The client takes these apart.
             Answer::Early(_) | Answer::Converted { .. } | Answer::Rehearsed => {}
         }
+    }
+
+    fn take_hit(self, hit: Option<HitAnswer>) {
+        if self.wants_focus.try_update_value(std::mem::take) == Some(true)
+            && let Some(hit) = &hit
+        {
+            self.focus_hit(hit);
+        }
+        self.hit.set(hit.map(Arc::new));
     }
 
     fn take_progress(self, progress: Progress) {
@@ -449,7 +474,10 @@ impl App {
         match opening {
             Some(name) => self.load.set(LoadState::Failed { name, failure }),
             None => {
-                self.give_json(&JsValue::NULL);
+                // Unless something else failed, and it is still on its way.
+                if !self.waits(Lane::Json) {
+                    self.give_json(&JsValue::NULL);
+                }
                 self.trouble.set(Some(failure));
             }
         }

@@ -157,13 +157,20 @@ pub(crate) struct ParkedBeside {
 impl ParkedBeside {
     /// The second profile is open, or is not.
     pub(crate) fn take_other(&mut self, opened: Result<Summary, Failure>) {
+        forget_failed(&mut self.opened[0], &opened);
         self.other = self.other.profile_opened(opened);
     }
 
     /// The package is open, or is not.
     pub(crate) fn take_package(&mut self, opened: Result<PackageSummary, Failure>) {
+        forget_failed(&mut self.opened[1], &opened);
         self.package = self.package.opened(opened);
     }
+}
+
+/// What could not be opened may be asked for again.
+fn forget_failed<T>(address: &mut Option<String>, opened: &Result<T, Failure>) {
+    address.take_if(|_| opened.is_err());
 }
 
 impl PanelAnswers {
@@ -216,12 +223,16 @@ impl PanelAnswers {
 
     /// The second profile is open, or is not.
     pub(crate) fn take_other(self, opened: Result<Summary, Failure>) {
+        self.opened
+            .update_value(|addresses| forget_failed(&mut addresses[0], &opened));
         self.other
             .update(|other| *other = other.profile_opened(opened));
     }
 
     /// The package is open, or is not.
     pub(crate) fn take_package(self, opened: Result<PackageSummary, Failure>) {
+        self.opened
+            .update_value(|addresses| forget_failed(&mut addresses[1], &opened));
         self.memory.set(None);
         self.matrix.set(None);
         self.package

@@ -198,16 +198,15 @@ fn of_groups(viewport: &Viewport, count: usize) -> Viewport {
     Viewport::whole(viewport.run, count).with_span(viewport.span)
 }
 
-/// The part that `view` has selected, moved inside the run.
+/// The part that `view` has selected, as far as the run goes.
 pub(crate) fn selected(view: &ViewState, summary: &Summary) -> Option<Viewport> {
     let selection = view.selection?;
-    let part = ViewState {
-        clock: view.clock,
-        span: Some(selection.span),
-        tiles: selection.tiles,
-        ..ViewState::default()
-    };
-    Some(viewport(&part, summary, 0))
+    let count = summary.tiles.count();
+    let tiles = selection
+        .tiles
+        .and_then(|ids| summary.tiles.positions(ids.first, ids.last));
+    let whole = Viewport::whole(summary.run(view.clock), count);
+    Some(whole.part(selection.span, tiles.unwrap_or(0..count)))
 }
 
 /// Selects the part that a viewport shows, as far as the run goes.

@@ -56,6 +56,14 @@ impl LoadState {
         }
     }
 
+    /// What was open, or was to be, is gone.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        if *self != Self::Empty {
+            let name = self.label().to_owned();
+            *self = Self::Failed { name, failure };
+        }
+    }
+
     /// Whether a profile or a package is open.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self, Self::Ready(_) | Self::Package { .. })

@@ -16,6 +16,7 @@ use super::load::LoadState;
 use super::trail::Trail;
 use super::view::ViewState;
 use crate::browser;
+use crate::engine::cause::Failure;
 use crate::engine::protocol::{Answer, Progress};
 use crate::engine::summary::Summary;
 use crate::engine::worker_client::WorkerClient;
@@ -42,6 +43,7 @@ pub(crate) struct Parked {
     pub(crate) load: LoadState,
     pub(crate) view: ViewState,
     pub(crate) reading: Option<Progress>,
+    pub(crate) trouble: Option<Failure>,
     pub(crate) sha: Option<String>,
     pub(crate) wanted_sha: Option<String>,
     pub(crate) place: Place,
@@ -59,6 +61,7 @@ impl Parked {
             load: LoadState::default(),
             view: ViewState::default(),
             reading: None,
+            trouble: None,
             sha: None,
             wanted_sha: None,
             place: Place::default(),
@@ -74,15 +77,21 @@ impl Parked {
         match (answer, &mut self.load) {
             (Answer::Opened(summary), load) => {
                 self.reading = self.reading.filter(|_| summary.is_partial);
+                self.trouble.take_if(|_| !summary.is_partial);
                 *load = LoadState::Ready(Arc::new(named(*summary, &self.place)));
             }
             (Answer::Progress(progress), LoadState::Loading { progress: it, .. }) => *it = progress,
             (Answer::Progress(progress), LoadState::Ready(_)) => {
                 self.reading = Some(progress).filter(|it| !it.is_whole());
             }
-            (Answer::Failed(failure), LoadState::Loading { name, .. }) => {
-                let name = name.clone();
-                self.load = LoadState::Failed { name, failure };
+            (Answer::Failed(failure), load @ LoadState::Loading { .. }) => load.fail(failure),
+            (Answer::Lost(failure), load) => load.fail(failure),
+            (Answer::Failed(failure) | Answer::ReadingFailed(failure), _) => {
+                self.trouble = Some(failure);
+            }
+            (Answer::Hash(sha), _) => {
+                self.wanted_sha.take_if(|it| *it == sha);
+                self.sha = Some(sha);
             }
             (Answer::PackageOpened(opened), load) => {
                 if let LoadState::Loading { name, .. } = load {
@@ -256,7 +265,7 @@ impl App {
     pub(crate) fn close_tab(self, id: TabId) {
         let list = self.tabs.list.get_untracked();
         if list.len() == 1 {
-            return self.cancel();
+            return self.close();
         }
         if self.tabs.shown.get_untracked() == id {
             let at = list.iter().position(|it| it.id == id).unwrap_or(0);

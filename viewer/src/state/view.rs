@@ -371,6 +371,7 @@ impl ViewState {
             self.span = None;
             self.selection = None;
             self.panels.aligned = None;
+            self.panels.cycle = None;
         }
     }
 
@@ -434,15 +435,16 @@ impl ViewState {
         (self.span, self.tiles) = (stay.span, stay.tiles);
     }
 
-    /// Whether only the place in view or the typed text differs: such changes replace the entry in
-    /// the history.
+    /// Whether only the place in view, the cycle that was pointed at or the typed text differs: such
+    /// changes replace the entry in the history.
     pub(crate) fn differs_only_in_place(&self, other: &Self) -> bool {
-        let placed = Self {
+        let mut placed = Self {
             span: other.span,
             tiles: other.tiles,
             find: other.find.clone(),
             ..self.clone()
         };
+        placed.panels.cycle = other.panels.cycle;
         placed == *other
     }
 }

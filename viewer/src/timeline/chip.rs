@@ -13,6 +13,8 @@ use crate::theme::{Palette, scale};
 
 /// Tiles in a row of the chip.
 pub(crate) const ACROSS: u32 = 64;
+/// First physical id that is not in the grid.
+const TILES_MAX: u32 = 1 << 16;
 /// Width of the row labels.
 const GUTTER: f64 = 44.0;
 /// Height of the column labels.
@@ -34,11 +36,14 @@ pub(crate) fn bitmap(tiles: &[TileShare], palette: &Palette, id: u64) -> Bitmap 
     pixels(tiles.iter().map(colour), id)
 }
 
-/// One pixel for each of ascending `tiles`; transparent without a tile.
+/// One pixel for each of ascending `tiles`; transparent without a tile. Ids from [`TILES_MAX`] on
+/// have none.
 pub(crate) fn pixels(
     tiles: impl DoubleEndedIterator<Item = (u32, Colour)> + Clone,
     id: u64,
 ) -> Bitmap {
+    // The largest chips have a fortieth of these; a file may say anything, and memory is less.
+    let tiles = tiles.filter(|it| it.0 < TILES_MAX);
     let last = tiles.clone().next_back();
     let rows = last.map_or(1, |(tile, _)| tile / ACROSS + 1);
     let mut rgba = vec![0; ACROSS as usize * rows as usize * 4];

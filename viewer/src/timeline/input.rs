@@ -134,7 +134,8 @@ pub(crate) fn selected(
             Span { from, to }
         }
     };
-    before.unwrap_or(viewport).with_span(span)
+    let marked = before.unwrap_or(viewport);
+    marked.part(span, marked.tiles.clone())
 }
 
 /// A turn of the wheel in pixels, with what is held beside it.
@@ -298,21 +299,24 @@ impl Drag {
         let to = viewport
             .cycle_at(across(rect.x + rect.width))
             .saturating_add(1);
-        let zoomed = viewport.with_span(Span { from, to });
-        let part = if rect.height >= plot.height {
-            zoomed
+        let span = Span { from, to };
+        let tiles = if rect.height >= plot.height {
+            viewport.tiles.clone()
         } else {
             let first = viewport.tile_at(along(rect.y));
             let last = viewport.tile_at(along(rect.y + rect.height));
-            zoomed.with_tiles(&(first..last + 1))
+            first..last + 1
         };
         match self.mode {
-            DragMode::Select => Released::Select(part),
-            DragMode::Zoom | DragMode::Pan => Released::Zoom(part),
+            DragMode::Select => Released::Select(viewport.part(span, tiles)),
+            DragMode::Zoom | DragMode::Pan => {
+                Released::Zoom(viewport.with_span(span).with_tiles(&tiles))
+            }
         }
     }
 
-    fn is_click(&self) -> bool {
+    /// Whether it is but a click so far.
+    pub(crate) fn is_click(&self) -> bool {
         let far = |a: f64, b: f64| (a - b).abs() >= CLICK;
         !far(self.start.0, self.now.0) && !far(self.start.1, self.now.1)
     }

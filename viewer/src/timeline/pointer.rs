@@ -13,6 +13,7 @@ use super::viewport::Viewport;
 use super::{canvas, frames, pace};
 use crate::browser;
 use crate::engine::cell::CellAsked;
+use crate::engine::lanes::Lane;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
@@ -69,11 +70,14 @@ impl Pointer {
             }
         }
         let dragged = self.drag.try_update_value(|drag| {
-            drag.as_mut()
-                .map(|drag| (drag.moved_to(at, plot), drag.selection(plot)))
+            let drag = drag.as_mut()?;
+            let moved = drag.moved_to(at, plot);
+            Some((moved, drag.selection(plot), drag.is_click()))
         });
         match dragged.flatten() {
-            Some((viewport, selection)) => {
+            // What was pressed on may yet be clicked.
+            Some((_, _, true)) => {}
+            Some((viewport, selection, false)) => {
                 self.marks.set(Marks {
                     pointer: None,
                     selection,
@@ -153,6 +157,10 @@ impl Pointer {
         if is_finger(event) && self.touched((event.pointer_id(), at), &viewport) {
             return;
         }
+        if is_finger(event) {
+            // It was nowhere before.
+            self.ask(at);
+        }
         let mode = drag_mode(event, at, layout::plot_rect(self.size.get_untracked()));
         self.drag.set_value(Some(Drag::start(at, viewport, mode)));
     }
@@ -192,12 +200,11 @@ impl Pointer {
         if !finish(self.app, drag.released(plot)) {
             return;
         }
-        clicked(
-            self.app,
-            place(event),
-            plot,
-            self.app.hit.get_untracked().as_deref(),
-        );
+        if place(event).1 >= plot.y && self.app.waits(Lane::Hit) {
+            return self.app.focus_next_hit();
+        }
+        let hit = self.app.hit.get_untracked();
+        clicked(self.app, place(event), plot, hit.as_deref());
     }
 
     /// The view moves under a pointer that rests.
@@ -378,13 +385,16 @@ pub(crate) fn current_element(event: &web_sys::Event) -> Option<Element> {
 
 /// Whether a field that takes text has the focus.
 fn is_text(event: &KeyboardEvent) -> bool {
-    let name = target(event).map(|it| it.tag_name());
-    name.is_some_and(|it| matches!(it.as_str(), "INPUT" | "TEXTAREA"))
+    target(event).is_some_and(|it| match it.tag_name().as_str() {
+        // Which files are picked in takes none.
+        "INPUT" => it.get_attribute("type").as_deref() != Some("file"),
+        name => name == "TEXTAREA",
+    })
 }
 
+/// Whether keys mean something to what has the focus.
 fn is_field(event: &KeyboardEvent) -> bool {
-    let name = target(event).map(|it| it.tag_name());
-    name.is_some_and(|it| matches!(it.as_str(), "INPUT" | "SELECT" | "TEXTAREA"))
+    is_text(event) || target(event).is_some_and(|it| it.tag_name() == "SELECT")
 }
 
 /// Whether the focus is on something that arrow keys scroll.

@@ -154,9 +154,8 @@ pub(crate) fn clicked(app: App, at: (f64, f64), plot: Rect, hit: Option<&HitAnsw
     if at.1 < plot.y {
         return app.change_view(|view| view.selection = None);
     }
-    let kernel = hit.map(|it| it.kernel.as_str());
-    if let Some(kernel) = kernel.filter(|it| !it.is_empty()) {
-        app.change_view(|view| view.toggle_kernel(kernel));
+    if let Some(hit) = hit {
+        app.focus_hit(hit);
     }
 }
 

@@ -61,6 +61,9 @@ pub(crate) fn Strip() -> impl IntoView {
         }
     };
     let press = move |event: PointerEvent| {
+        if event.button() != 0 {
+            return;
+        }
         if let Some(element) = current_element(&event) {
             let _ = element.set_pointer_capture(event.pointer_id());
         }

@@ -47,6 +47,20 @@ impl Viewport {
             && self.tiles == (0..self.tile_count)
     }
 
+    /// These cycles and tiles, as far as they are there: what is marked may be smaller than what can
+    /// be in view.
+    pub(crate) fn part(&self, span: Span, tiles: Range<u32>) -> Self {
+        let from = span.from.min(self.run.saturating_sub(1));
+        let to = span.to.min(self.run).max(from.saturating_add(1));
+        let first = tiles.start.min(self.tile_count.saturating_sub(1));
+        let end = tiles.end.min(self.tile_count).max(first + 1);
+        Self {
+            span: Span { from, to },
+            tiles: first..end,
+            ..self.clone()
+        }
+    }
+
     /// The same tiles with `span` in view, moved inside the run.
     pub(crate) fn with_span(&self, span: Span) -> Self {
         let len = span.len().clamp(CYCLES_MIN.min(self.run), self.run);
