@@ -448,7 +448,7 @@ async fn what_the_server_publishes_is_offered_to_compare_with() {
     let mut viewer = Viewer::at(&stack.url(&format!("/a/{after}#view=compare"))).await;
     viewer.settled().await;
     viewer.click("[data-testid=other-url]").await;
-    let offered = "[...document.querySelectorAll('#shared-offers option')]";
+    let offered = "[...document.querySelectorAll('#profile-offers option')]";
     viewer.wait(&format!("{offered}.length === 2")).await;
     let offers: Vec<String> = viewer
         .eval(&format!("{offered}.map((it) => it.value)"))

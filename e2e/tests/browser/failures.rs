@@ -155,3 +155,29 @@ async fn an_unknown_artifact_is_named_without_a_blank_page() {
         "{problems:?}"
     );
 }
+
+/// Keeps the running workers of a page where a test finds them.
+const KEEP_WORKERS: &str = "window.workers = []; window.Worker = class extends Worker { \
+    constructor(...words) { super(...words); window.workers.push(this); } \
+    terminate() { super.terminate(); window.workers.splice(window.workers.indexOf(this), 1); } };";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_is_lost_with_its_worker_and_the_page_goes_on() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::blank().await;
+    viewer.on_new_page(KEEP_WORKERS).await;
+    viewer.goto(&stack.url("/")).await;
+    viewer.wait("document.body.dataset.state === 'empty'").await;
+    viewer.open_by_drop(&demo().profile).await;
+    let _told: bool = viewer
+        .eval(
+            "[...window.workers].forEach((it) => it.dispatchEvent(new MessageEvent('message', \
+             { data: { fatal: 'out of memory' } }))) === undefined",
+        )
+        .await;
+    let failure = viewer.failure().await;
+    assert!(failure.message.contains("out of memory"), "{failure:?}");
+    viewer.open_by_drop(&demo().profile).await;
+    assert_eq!(viewer.text("error-banner").await, "");
+    viewer.assert_quiet().await;
+}

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use e2e::hand::Key;
 use e2e::stack::{Stack, demo, expect_output, target_folder};
 use e2e::viewer::Viewer;
 use serde_json::Value;
@@ -75,14 +76,16 @@ async fn a_package_shows_the_memory_of_its_tiles() {
 async fn a_package_in_a_tab_is_asked_nothing_about_the_profile_in_another() {
     let stack = Stack::start().await;
     let mut viewer = Viewer::landing(&stack.url("/")).await;
-    viewer.drop_files(&[&demo().profile, &demo().package]).await;
+    viewer.drop_files(&[&demo().package]).await;
+    viewer.wait(READY).await;
+    viewer.drop_files(&[&demo().profile]).await;
     viewer
         .wait("document.querySelectorAll('[data-testid=profile]').length === 2")
         .await;
     viewer.settled().await;
     viewer.press("show-memory").await;
     viewer
-        .click("[data-testid=profile]:nth-of-type(2) button")
+        .click("[data-testid=profile]:nth-of-type(1) button")
         .await;
     viewer
         .wait("document.body.dataset.state === 'package'")
@@ -93,13 +96,13 @@ async fn a_package_in_a_tab_is_asked_nothing_about_the_profile_in_another() {
         .await;
     assert_eq!(panels, 1, "the package's own");
     viewer
-        .click("[data-testid=profile]:nth-of-type(1) button")
+        .click("[data-testid=profile]:nth-of-type(2) button")
         .await;
     viewer.wait("document.body.dataset.state === 'ready'").await;
     viewer.press("show-figures").await;
     viewer.settled().await;
     viewer
-        .click("[data-testid=profile]:nth-of-type(2) button")
+        .click("[data-testid=profile]:nth-of-type(1) button")
         .await;
     viewer.wait(READY).await;
     let alarm: bool = viewer
@@ -317,4 +320,73 @@ async fn a_profile_that_is_not_of_the_package_or_too_coarse_is_not_put_beside_me
         assert!(note.contains(why), "{note}");
         viewer.assert_quiet().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_and_its_package_dropped_together_are_opened_beside_each_other() {
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.drop_files(&[&demo().package, &demo().profile]).await;
+    viewer.settled().await;
+    viewer.press("show-memory").await;
+    viewer.wait(READY).await;
+    assert_eq!(viewer.text("package-workload").await, "gemm-projections");
+    assert!(viewer.text("profiles").await.is_empty(), "one tab");
+    viewer.press("show-exchange").await;
+    assert!(viewer.text("foreign-package").await.is_empty());
+    // That of another program says nothing of this profile, and the page says so.
+    let other = target_folder("e2e/memory").join("other.ipuexe");
+    let place = other.to_str().expect("UTF-8");
+    let _said = expect_output(&["compile", "attention-smoke", "-o", place]);
+    viewer.drop_files(&[&other]).await;
+    viewer.wait(READY).await;
+    viewer.press("show-exchange").await;
+    let said = viewer.text("foreign-package").await;
+    assert!(said.contains("another package"), "{said}");
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_package_of_the_server_is_picked_by_its_address_and_the_link_keeps_it() {
+    let stack = Stack::start().await;
+    let profile = stack.upload(&demo().profile).await;
+    let package = stack.upload(&demo().package).await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{profile}#view=memory"))).await;
+    viewer.settled().await;
+    viewer.click("[data-testid=package-url]").await;
+    let offered = "[...document.querySelectorAll('#package-offers option')].map((it) => it.value)";
+    viewer
+        .wait(&format!("{offered}.join() === '/a/{package}'"))
+        .await;
+    viewer.type_text(&format!("/a/{package}")).await;
+    viewer.strike(Key::Enter).await;
+    viewer.wait(READY).await;
+    let address = viewer.address().await;
+    let mut again = Viewer::at(&address).await;
+    again.wait(READY).await;
+    assert_eq!(again.text("package-workload").await, "gemm-projections");
+    again.assert_quiet().await;
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_of_a_package_alone_fetches_it_from_where_it_was_opened() {
+    let stack = Stack::start().await;
+    let package = stack.upload(&demo().package).await;
+    let mut viewer = Viewer::at(&stack.url(&format!("/a/{package}"))).await;
+    viewer.wait(READY).await;
+    viewer.watch_clipboard().await;
+    viewer.click("[data-testid=memory-command]").await;
+    let command = viewer.copied(0).await;
+    let name = format!("{}.ipuexe", &package.to_string()[..12]);
+    let fetch = format!(
+        "ipu-stack fetch {} -o {name} && ",
+        stack.url(&format!("/a/{package}"))
+    );
+    let rest = command.strip_prefix(&fetch).expect(&command);
+    assert!(
+        rest.starts_with(&format!("ipu-stack package-memory {name} ")),
+        "{command}"
+    );
+    viewer.assert_quiet().await;
 }

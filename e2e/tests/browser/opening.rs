@@ -8,7 +8,9 @@ use e2e::hand::Key;
 use e2e::ranges::RangeHost;
 use e2e::stack::{Stack, demo, detailed, target_folder};
 use e2e::viewer::Viewer;
+use serde_json::Value;
 
+use crate::overview::profile;
 use crate::table::assert_same_as_command_line;
 
 fn demo_profile() -> &'static str {
@@ -235,5 +237,32 @@ async fn opening_can_be_cancelled() {
     viewer.wait("document.body.dataset.state === 'empty'").await;
     viewer.open_by_drop(&demo().profile).await;
     assert_same_as_command_line(&viewer, demo_profile()).await;
+    viewer.assert_quiet().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn back_to_the_first_page_gives_up_what_is_read_and_forward_opens_it_again() {
+    let file = profile(1_500_000);
+    let length = std::fs::metadata(&file).expect("the file is there").len();
+    let host = RangeHost::holding_after(file, length / 2).await;
+    let stack = Stack::start().await;
+    let mut viewer = Viewer::landing(&stack.url("/")).await;
+    viewer.click("[data-testid=url-input]").await;
+    viewer.type_text(host.url()).await;
+    viewer.strike(Key::Enter).await;
+    viewer
+        .wait("document.querySelector('[data-testid=reading]') !== null")
+        .await;
+    viewer.wait("location.search.startsWith('?url=')").await;
+    let _gone: Value = viewer.eval("history.back()").await;
+    viewer.wait("document.body.dataset.state === 'empty'").await;
+    host.let_go();
+    viewer
+        .wait("document.querySelector('[data-testid=reading]') === null")
+        .await;
+    let _back: Value = viewer.eval("history.forward()").await;
+    viewer.settled().await;
+    let name = viewer.text("file-name").await;
+    assert_eq!(name, "file.ipuprofile");
     viewer.assert_quiet().await;
 }

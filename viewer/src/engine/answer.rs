@@ -8,7 +8,7 @@ use analytics::clock::{ClockKind, Frame, initial_sync_crop};
 use analytics::format::DecodeError;
 use analytics::order;
 use analytics::profile::{Condition, ProfileReport, SampleKind};
-use analytics::query::SampleDetail;
+use analytics::query::{Filter, Query, SampleDetail};
 use analytics::report::query_json;
 use analytics::timeline::{self, CellChoice, CellNames, KindShares, Raster, RowGroups, Viewport};
 use analytics::units::{MetadataSetId, StringId};
@@ -67,12 +67,37 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
             first + shared.saturating_sub(tile.first_start) > u64::from(u32::MAX)
         }),
         is_partial: !report.pages_missing().is_empty(),
+        covered: covered(report),
         row_version: header.row_schema_version,
         provenance: header.provenance.clone(),
         kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
         operations: operations(report),
         metadata_names: metadata_names(report),
     })
+}
+
+/// Cycles of computes with a work estimate, and of all, on the cropped clock: the file's own sums,
+/// else once its samples are here and can be decoded.
+fn covered(report: &ProfileReport) -> Option<[u64; 2]> {
+    if let Some(summary) = report.summary() {
+        let computes = summary.rows.iter();
+        let computes = computes.filter(|it| it.kind == SampleKind::Compute);
+        return Some(computes.fold([0, 0], |[covered, all], it| {
+            let covered = it.covered_cycles.get().saturating_add(covered);
+            [covered, it.work_cycles.get().saturating_add(all)]
+        }));
+    }
+    let filter = Filter {
+        kind: Some(SampleKind::Compute),
+        ..Filter::default()
+    };
+    let question = Query {
+        filter,
+        samples: 0,
+        ..Query::default()
+    };
+    let all = query::query(report, &question).ok()?.totals;
+    Some([all.estimated_cycles.get(), all.work_cycles.get()])
 }
 
 /// Length of the run on a clock. The end of the tile clock is in the samples; without them, the
@@ -119,7 +144,7 @@ pub(crate) fn query(report: &ProfileReport, words: &[(String, String)]) -> Resul
     let words = words
         .iter()
         .map(|(word, value)| (word.as_str(), value.as_str()));
-    let result = query::query(report, &query::Query::from_words(words)?)?;
+    let result = query::query(report, &Query::from_words(words)?)?;
     Ok(query_json(&result))
 }
 

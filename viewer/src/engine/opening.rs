@@ -80,6 +80,9 @@ pub(super) async fn read_whole(input: Input, bytes: u64) -> Result<ProfileReport
         prefix,
         ..
     } = unwrapped(input, bytes).await?;
+    if bytes > FILE_MAX {
+        return Err(too_large(bytes));
+    }
     if convert::is_row(&prefix, bytes)? {
         let columnar = convert::columnar(&input, bytes, &mut |_| ()).await?;
         return Ok(open_bytes(columnar)?);
@@ -100,6 +103,11 @@ pub(super) async fn opened(
         match opener.step()? {
             OpenStep::Ready(report) => return Ok(*report),
             OpenStep::Need(ranges) => {
+                let wanted: u64 = ranges.iter().map(|it| it.len()).sum();
+                // A file without its end is read from its beginning, whatever its length.
+                if wanted > 2 * FILE_MAX {
+                    return Err(too_large(wanted));
+                }
                 for piece in ranges.into_iter().flat_map(pieces) {
                     let (done, asked) = opener.progress();
                     told(done, asked);
@@ -115,12 +123,16 @@ pub(super) fn check_size(report: &ProfileReport, bytes: u64) -> Result<(), Failu
     if bytes <= 2 * FILE_MAX || report.overview().is_some() {
         return Ok(());
     }
-    let most = 2 * FILE_MAX;
+    Err(too_large(bytes))
+}
+
+/// So many bytes would have to be in memory at once.
+pub(super) fn too_large(bytes: u64) -> Failure {
     let message = format!(
-        "the file has {bytes} bytes, over {most}, and no overview; ask it on the command line \
-         with `ipu-stack profile-query`"
+        "{bytes} bytes would have to be here at once, more than this page holds; ask the file on \
+         the command line with `ipu-stack profile-query`"
     );
-    Err(Failure::new(Cause::TooLarge, message))
+    Failure::new(Cause::TooLarge, message)
 }
 
 /// Consecutive parts of a range, each at most [`PIECE`] long.

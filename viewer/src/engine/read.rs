@@ -232,6 +232,15 @@ fn nowhere() -> Option<MessagePort> {
 }
 
 /// The host's own words where they are short, else its status.
+/// What a host says; of JSON with an `error` that.
+fn in_words(said: &str) -> String {
+    let json = js_sys::JSON::parse(said).ok();
+    let error = json.and_then(|it| Reflect::get(&it, &"error".into()).ok());
+    error
+        .and_then(|it| it.as_string())
+        .unwrap_or_else(|| said.to_owned())
+}
+
 async fn refused(url: &str, response: &Response) -> Failure {
     let text = match response.text() {
         Ok(promise) => JsFuture::from(promise)
@@ -241,7 +250,7 @@ async fn refused(url: &str, response: &Response) -> Failure {
         Err(_) => None,
     };
     let said = text
-        .map(|it| it.trim().to_owned())
+        .map(|it| in_words(it.trim()))
         .filter(|it| !it.is_empty() && it.len() < 300);
     let status = response.status();
     let what = match said.filter(|it| !it.starts_with('<')) {

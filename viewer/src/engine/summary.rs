@@ -78,6 +78,9 @@ pub(crate) struct Summary {
     /// Whether samples are still to be read: figures are the file's own sums, pictures its
     /// overview.
     pub(crate) is_partial: bool,
+    /// Cycles of computes on the cropped clock: those with a work estimate, and all. `None` is not
+    /// known yet.
+    pub(crate) covered: Option<[u64; 2]>,
     /// Row schema version of the file, 0 for the columnar format.
     pub(crate) row_version: u32,
     /// Name and value pairs of the header.

@@ -23,7 +23,7 @@ use super::envelope::{self, Packed};
 use super::held::{Held, Picture, Shared, Waiting};
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
-use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, unwrapped};
+use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, too_large, unwrapped};
 use super::panel::Compared;
 use super::protocol::{Answer, Progress, Request, Source};
 use super::read::{self, Input};
@@ -149,6 +149,9 @@ impl Worker {
         }
         let is_small = needs::is_small(&request, &missing);
         if !has_early && !is_small {
+            if held.bytes > 2 * FILE_MAX {
+                return self.send(id, &Answer::Failed(too_large(held.bytes)));
+            }
             held.reads_all.set(true);
         }
         held.wait(Waiting {
@@ -317,10 +320,12 @@ impl Worker {
         let name = source.name().to_owned();
         self.begin_beside(1, id);
         *self.package.borrow_mut() = None;
-        let opened = match input_of(source, file).await {
-            Ok((input, bytes)) => self.read_package(&input, bytes, &name).await,
-            Err(failure) => Err(failure),
+        let opened = async {
+            let (input, bytes) = input_of(source, file).await?;
+            let Unwrapped { input, bytes, .. } = unwrapped(input, bytes).await?;
+            self.read_package(&input, bytes, &name).await
         };
+        let opened = opened.await;
         // Another one was asked for while this one was read.
         if self.newest_beside.get()[1] != id {
             return;

@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Function, Reflect};
+use js_sys::{Array, Function, Reflect, Uint8Array};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast as _, JsValue};
 use web_sys::{Blob, MessageEvent, Worker};
@@ -154,9 +154,12 @@ impl WorkerClient {
         for file in files {
             packed.message.push(file);
         }
-        if let Some(started) = self.inner.worker.borrow().as_ref() {
-            // Nothing is transferred, so posting cannot fail.
-            let _ = started.worker.post_message(&packed.message);
+        let posted = self.inner.worker.borrow().as_ref().map(|started| {
+            let worker = &started.worker;
+            worker.post_message_with_transfer(&packed.message, &whole_bytes(files))
+        });
+        if let Some(Err(error)) = posted {
+            self.lost(&describe(&error));
         }
     }
 
@@ -240,6 +243,12 @@ impl WorkerClient {
             on_answer(answer);
         }
     }
+}
+
+/// Memory that goes along instead of being copied.
+fn whole_bytes(files: &[JsValue]) -> Array {
+    let bytes = files.iter().filter_map(|it| it.dyn_ref::<Uint8Array>());
+    bytes.map(Uint8Array::buffer).collect()
 }
 
 /// What an answer is to its question. A partial profile is opened again when it is whole.

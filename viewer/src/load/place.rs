@@ -46,6 +46,12 @@ impl Place {
         {
             return Self::Artifact(sha.to_owned());
         }
+        let publication = path.strip_prefix("/api/publications/");
+        if let Some(id) = publication.and_then(|it| it.strip_suffix("/content"))
+            && is_publication(id)
+        {
+            return Self::Publication(id.to_owned());
+        }
         Self::of_path(path).unwrap_or_else(|| Self::Address(url.to_owned()))
     }
 
@@ -94,7 +100,36 @@ impl Place {
     }
 }
 
-/// A profile as a command line finds it.
+/// What a file is to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The open profile.
+    Profile,
+    /// The profile that it is compared with.
+    Before,
+    /// A package.
+    Package,
+}
+
+impl Part {
+    /// What tells its file apart from those of the others.
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Before => "before-",
+            Self::Profile | Self::Package => "",
+        }
+    }
+
+    /// The end of its file's name.
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Profile | Self::Before => "ipuprofile",
+            Self::Package => "ipuexe",
+        }
+    }
+}
+
+/// A file as a command line finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OnDisk {
     /// Commands that bring the file, with what joins them to the next one; empty of a local file.
@@ -112,17 +147,18 @@ impl OnDisk {
 
 impl Place {
     /// The file as commands find it: a local one by its name `name`, any other once it is fetched,
-    /// under a name that begins with `prefix`. `absolute` makes an address whole.
+    /// under a name that fits `part`. `absolute` makes an address whole.
     pub(crate) fn on_disk(
         &self,
         name: &str,
-        prefix: &str,
+        part: Part,
         absolute: impl Fn(&str) -> String,
     ) -> OnDisk {
+        let (prefix, extension) = (part.prefix(), part.extension());
         let (link, name) = match self {
             Self::Landing => (None, name.to_owned()),
             Self::Artifact(id) | Self::Publication(id) => {
-                let name = format!("{prefix}{}.ipuprofile", &id[..12]);
+                let name = format!("{prefix}{}.{extension}", &id[..12]);
                 (Some(self.link()), name)
             }
             Self::Address(url) => {
@@ -228,7 +264,7 @@ mod tests {
             true => format!("{ORIGIN}{link}"),
             false => link.to_owned(),
         };
-        let found = place.on_disk(name, "", absolute);
+        let found = place.on_disk(name, Part::Profile, absolute);
         assert_eq!(found.command(&format!("x {}", found.file)), expected);
     }
 
@@ -270,7 +306,7 @@ mod tests {
             check_command(&Place::Address(url.to_owned()), "", expected);
         }
         let before = Place::Address("https://h/1/run.ipuprofile".to_owned());
-        let before = before.on_disk("", "before-", str::to_owned);
+        let before = before.on_disk("", Part::Before, str::to_owned);
         assert_eq!(before.file, "before-run.ipuprofile");
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn Reading() -> impl IntoView {
     };
     view! {
         <Show when=move || is_shown.get()>
-            <aside class="reading" role="status" data-testid="reading" data-state=state>
+            <aside class="reading" data-testid="reading" data-state=state>
                 <progress max="1" prop:value=move || progress().part()
                     aria-label="Part of the samples that was read"></progress>
                 <span data-testid="reading-text">{said}</span>

@@ -138,6 +138,8 @@ fn entry(published: &Published, now: u64) -> impl IntoView + use<> {
 pub(crate) fn SharedOffers(
     /// Id that the input names.
     id: &'static str,
+    /// Whether packages are offered, or profiles.
+    is_package: bool,
     /// Whether somebody is about to choose.
     #[prop(into)]
     asked: Signal<bool>,
@@ -161,8 +163,9 @@ pub(crate) fn SharedOffers(
                 let label = format!("{}, {}", it.name(), it.about(now));
                 view! { <option value=it.link()>{label}</option> }
             };
-            let profiles = it.publications.iter().filter(|it| !it.is_package());
-            profiles.map(offer).collect_view()
+            let all = it.publications.iter();
+            let fitting = all.filter(|it| it.is_package() == is_package);
+            fitting.map(offer).collect_view()
         })
     };
     view! { <datalist id=id>{offers}</datalist> }

@@ -9,7 +9,7 @@ use crate::browser::{self, Text};
 use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::Request;
 use crate::engine::summary::Summary;
-use crate::load::place::Place;
+use crate::load::place::{Part, Place};
 use crate::state::actions::use_app;
 use crate::state::load::LoadState;
 
@@ -93,11 +93,14 @@ pub(super) fn command_of_package<Asked: 'static>(
             .panels
             .package
             .with(|it| it.ready().map(|(_, of)| of.name.clone()))?;
+        let is_alone = app.load.with(|load| !load.has_profile());
         let place = match app.view.with(|view| view.panels.package.clone()) {
+            // What is open without a profile is what the page was asked for.
+            _ if is_alone => app.place.get_value(),
             Some(address) => Place::from_url(&address, &browser::origin()),
             None => Place::Landing,
         };
-        let disk = place.on_disk(&name, "", browser::absolute);
+        let disk = place.on_disk(&name, Part::Package, browser::absolute);
         Some(disk.command(&command(&asked, &disk.file)))
     })
 }

@@ -21,11 +21,19 @@ pub(crate) fn Banner() -> impl IntoView {
         {move || shown().map(|(name, failure)| view! {
             <div class="banner" role="alert" data-testid="error-banner"
                 data-cause=failure.cause.name()>
-                <strong>{failure.cause.heading("profile")}</strong>
+                <strong>{failure.cause.heading(what(name.as_deref()))}</strong>
                 {name.map(|name| view! { <span class="which">{name}</span> })}
                 <p data-testid="error-message">{failure.message}</p>
             </div>
         })}
+    }
+}
+
+/// What a file was to be, by its name.
+fn what(name: Option<&str>) -> &'static str {
+    match name {
+        Some(name) if name.contains(".ipuexe") => "package",
+        _ => "profile",
     }
 }
 

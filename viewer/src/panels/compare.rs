@@ -1,9 +1,7 @@
 //! Compare: this profile against another one, in a table, on a map of the chip, and under one
 //! cursor.
 
-use leptos::html;
 use leptos::prelude::*;
-use web_sys::SubmitEvent;
 
 use super::asked::{CopyAnswer, keep_asked, of, part};
 use super::beside::Beside;
@@ -11,12 +9,12 @@ use super::change_map::ChangeMap;
 use super::data_table::{DataTable, Kind};
 use super::facts::{Facts, Warnings};
 use super::menu::Menu;
+use super::picker::{Picked, Picker};
 use crate::browser;
 use crate::engine::compare::CompareAsked;
 use crate::engine::panel::PanelAsked;
 use crate::engine::protocol::Request;
-use crate::load::place::{OnDisk, Place};
-use crate::load::shared_list::SharedOffers;
+use crate::load::place::{OnDisk, Part, Place};
 use crate::state::actions::{App, use_app};
 use crate::state::answers::Beside as State;
 use crate::state::panels::Pairs;
@@ -56,7 +54,7 @@ pub(crate) fn Compare() -> impl IntoView {
             data-panel=panel data-state=settled data-other=move || state.get()>
             <div class="controls">
                 <h2>"Compared with another profile"</h2>
-                <OtherPicker/>
+                <Picker picked=PICKED/>
                 <span class="range" data-testid="other-name">{move || name_of_other()}</span>
                 <Show when=is_local>
                     <span class="hint">"of this computer: a link leaves it out"</span>
@@ -83,47 +81,18 @@ fn Failed() -> impl IntoView {
 }
 
 /// The ways to a second profile.
-#[component]
-fn OtherPicker() -> impl IntoView {
-    let app = use_app();
-    let input = NodeRef::<html::Input>::new();
-    let text = RwSignal::new(String::new());
-    let is_asked = RwSignal::new(false);
-    let picked = move |_| {
-        let Some(input) = input.get_untracked() else {
-            return;
-        };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            app.open_other_file(&file);
-        }
-        input.set_value("");
-    };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        let address = text.get_untracked().trim().to_owned();
-        if !address.is_empty() {
-            app.change_view(|view| view.panels.compare_with(Some(address.clone())));
-            // The same one again, where it failed before.
-            app.open_other_place(&address);
-        }
-    };
-    view! {
-        <label class="button">"Choose profile"
-            <input type="file" class="hidden" data-testid="other-input" node_ref=input
-                aria-label="Choose a profile of this computer to compare with" on:change=picked/>
-        </label>
-        <form class="address" on:submit=submit>
-            <input type="text" inputmode="url" placeholder="or its address"
-                aria-label="Address of the profile to compare with" data-testid="other-url"
-                list="shared-offers" autocomplete="off" on:focus=move |_| is_asked.set(true)
-                bind:value=text/>
-            <Show when=|| !browser::is_embedded()>
-                <SharedOffers id="shared-offers" asked=is_asked/>
-            </Show>
-            <button type="submit">"Compare"</button>
-        </form>
-    }
-}
+const PICKED: Picked = Picked {
+    id: "other",
+    label: "Choose profile",
+    verb: "Compare",
+    is_package: false,
+    take_file: App::open_other_file,
+    take_address: |app, address| {
+        app.change_view(|view| view.panels.compare_with(Some(address.clone())));
+        // The same one again, where it failed before.
+        app.open_other_place(&address);
+    },
+};
 
 /// Everything there is to say once both are open.
 #[component]
@@ -224,7 +193,7 @@ fn other_on_disk(app: App) -> OnDisk {
         Some(address) => Place::from_url(&address, &browser::origin()),
         None => Place::Landing,
     };
-    place.on_disk(&name_of_other(), "before-", browser::absolute)
+    place.on_disk(&name_of_other(), Part::Before, browser::absolute)
 }
 
 /// The command that prints the same.

@@ -125,7 +125,7 @@ pub(super) fn DataTable(
         <div class="data-table" data-testid=kind.id>
             <TableBar shown rows/>
             <div class="scroll" tabindex="0" role="region" aria-label=kind.label>
-                <table aria-rowcount=move || rows.with(Vec::len).to_string()>
+                <table>
                     <thead><tr>
                         {move || columns().into_iter().map(heading).collect_view()}
                     </tr></thead>

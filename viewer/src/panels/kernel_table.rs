@@ -36,10 +36,6 @@ pub(crate) fn KernelTable() -> impl IntoView {
             app.ask(Request::Table(asked));
         }
     });
-    let count = move || {
-        app.table
-            .with(|it| it.as_ref().map_or(0, |it| it.rows.len()))
-    };
     let warnings = move || {
         app.table
             .with(|it| it.as_ref().map(|it| it.warnings.clone()))
@@ -64,7 +60,7 @@ pub(crate) fn KernelTable() -> impl IntoView {
             <TableControls/>
             {notes}
             <div class="scroll" tabindex="0" role="region" aria-label="Figures">
-                <table aria-rowcount=count>
+                <table>
                     <thead><tr>
                         {move || columns(derived.all_figures.get()).map(heading).collect_view()}
                     </tr></thead>

@@ -106,8 +106,8 @@ pub(crate) fn Loading() -> impl IntoView {
     let part = move || progress().1.part();
     let said = move || progress().1.text();
     view! {
-        <section class="landing" role="status" data-testid="loading">
-            <p class="lead">"Opening "<strong>{move || progress().0}</strong></p>
+        <section class="landing" data-testid="loading">
+            <p class="lead" role="status">"Opening "<strong>{move || progress().0}</strong></p>
             <progress max="1" prop:value=part aria-label="Bytes read"></progress>
             <p class="note">{said}</p>
             <button type="button" data-testid="cancel" on:click=move |_| app.close()>

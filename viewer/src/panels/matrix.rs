@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::asked::{CopyAnswer, command_of_package};
 use super::legend::{Entry, Swatches};
+use super::tile_axis::is_foreign;
 use crate::engine::command;
 use crate::engine::memory::{MatrixAnswer, MatrixAsked};
 use crate::engine::protocol::Request;
@@ -29,6 +30,12 @@ pub(super) fn Matrix() -> impl IntoView {
     let has_package = Memo::new(move |_| app.panels.package.with(|it| it.ready().is_some()));
     view! {
         <h3>"Who sends to whom"</h3>
+        <Show when=move || is_foreign(app)>
+            <p class="note" role="status" data-testid="foreign-package">
+                "The open profile was recorded from another package, of another workload, \
+                 compiler, plan or flags: this is traffic of the package, not of the profile."
+            </p>
+        </Show>
         <Show when=move || has_package.get() fallback=|| view! {
             <p class="note" data-testid="matrix-hint">
                 "A profile does not say which tile sends to which. Drop the .ipuexe that it was \

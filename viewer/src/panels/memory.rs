@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use leptos::html;
 use leptos::prelude::*;
 
 use super::asked::part;
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use super::legend::{Swatches, levels};
+use super::picker::{Picked, Picker};
 use super::tile_memory::TileMemory;
 use crate::engine::list::List;
 use crate::engine::memory::{MemoryAsked, PackageSummary};
@@ -57,33 +57,26 @@ pub(crate) fn Memory() -> impl IntoView {
             data-state=settled data-package=move || state.get()>
             <div class="controls">
                 <h2>"Memory of the tiles"</h2>
-                <PackagePicker/>
+                <Picker picked=PICKED/>
             </div>
             {body}
         </section>
     }
 }
 
-#[component]
-fn PackagePicker() -> impl IntoView {
-    let app = use_app();
-    let input = NodeRef::<html::Input>::new();
-    let picked = move |_| {
-        let Some(input) = input.get_untracked() else {
-            return;
-        };
-        if let Some(file) = input.files().and_then(|files| files.get(0)) {
-            app.open_package_file(&file);
-        }
-        input.set_value("");
-    };
-    view! {
-        <label class="button">"Choose package"
-            <input type="file" class="hidden" data-testid="package-input" node_ref=input
-                aria-label="Choose an .ipuexe of this computer" on:change=picked/>
-        </label>
-    }
-}
+/// The ways to a package.
+const PICKED: Picked = Picked {
+    id: "package",
+    label: "Choose package",
+    verb: "Open",
+    is_package: true,
+    take_file: App::open_package_file,
+    take_address: |app, address| {
+        app.change_view(|view| view.panels.package = Some(address.clone()));
+        // The same one again, where it failed before.
+        app.open_package_place(&address);
+    },
+};
 
 type Summary = Memo<Option<Arc<PackageSummary>>>;
 

@@ -22,6 +22,7 @@ pub(crate) mod memory;
 mod menu;
 mod other_pointer;
 mod phases;
+mod picker;
 mod plots;
 pub(crate) mod spent;
 pub(crate) mod summary;

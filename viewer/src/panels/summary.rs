@@ -5,9 +5,7 @@ use analytics::text;
 use analytics::units::Cycles;
 use leptos::prelude::*;
 
-use crate::engine::list::number;
 use crate::engine::summary::{RunFault, Summary};
-use crate::engine::table::{COLUMNS, TableAnswer};
 use crate::state::actions::{App, use_app};
 
 /// Figures and badges of the open profile.
@@ -17,11 +15,8 @@ pub(crate) fn SummaryPanel() -> impl IntoView {
     let clock = Memo::new(move |_| app.view.with(|view| view.clock));
     let figures = move || {
         let clock = clock.get();
-        let table = app.table.get();
         let summary = app.load.with(|load| load.summary().cloned());
-        summary
-            .map(|it| figures(&it, clock, table.as_deref()))
-            .unwrap_or_default()
+        summary.map(|it| figures(&it, clock)).unwrap_or_default()
     };
     let badges = badges_of(app, clock);
     view! {
@@ -49,22 +44,10 @@ fn badges_of(app: App, clock: Memo<ClockKind>) -> impl Fn() -> Vec<Badge> {
         app.raster
             .with(|it| it.as_ref().is_some_and(|it| it.from_overview))
     });
-    let lacks = move |what: fn(Estimates) -> bool| {
-        Memo::new(move |_| app.table.with(|it| what(estimates(it.as_deref()))))
-    };
-    let (lacks_some, lacks_all) = (
-        lacks(|it| it != Estimates::All),
-        lacks(|it| it == Estimates::None),
-    );
     move || {
-        let estimates = match (lacks_all.get(), lacks_some.get()) {
-            (true, _) => Estimates::None,
-            (false, true) => Estimates::Some,
-            _ => Estimates::All,
-        };
         let summary = app.load.with(|load| load.summary().cloned());
         summary
-            .map(|it| badges(&it, clock.get(), estimates, is_overview.get()))
+            .map(|it| badges(&it, clock.get(), is_overview.get()))
             .unwrap_or_default()
     }
 }
@@ -119,7 +102,7 @@ struct Badge {
     warns: bool,
 }
 
-fn figures(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> Vec<Figure> {
+fn figures(summary: &Summary, clock: ClockKind) -> Vec<Figure> {
     let figure = |id, label: &str, text| Figure {
         id,
         label: label.to_owned(),
@@ -147,21 +130,12 @@ fn figures(summary: &Summary, clock: ClockKind, table: Option<&TableAnswer>) -> 
             format!("{} bytes", text::count(summary.bytes)),
         ),
     ];
-    if let Some(coverage) = table.and_then(|it| total(it, "coverage")) {
+    if let Some([covered, all]) = summary.covered {
+        let coverage = Cycles::new(covered).share_of(Cycles::new(all));
+        let coverage = text::percent(coverage);
         figures.insert(5, figure("coverage", "Coverage", coverage));
     }
     figures
-}
-
-/// The text of a column for all rows together.
-fn total(table: &TableAnswer, column: &str) -> Option<String> {
-    let at = COLUMNS.iter().position(|it| it.id == column)?;
-    table
-        .total
-        .as_ref()?
-        .cells
-        .get(at)
-        .map(|cell| cell.text.clone())
 }
 
 fn hertz(clock_hz: u64) -> String {
@@ -191,12 +165,7 @@ impl Badge {
     }
 }
 
-fn badges(
-    summary: &Summary,
-    clock: ClockKind,
-    estimates: Estimates,
-    is_overview: bool,
-) -> Vec<Badge> {
+fn badges(summary: &Summary, clock: ClockKind, is_overview: bool) -> Vec<Badge> {
     let mut badges = vec![origin(summary.simulated)];
     badges.extend(summary.fault.as_ref().map(fault));
     if !summary.target.is_empty() {
@@ -239,35 +208,28 @@ fn badges(
                        or reading the whole file makes it exact";
         badges.push(Badge::new("sampled-overview", "sampled overview", meaning).warning());
     }
-    badges.extend(coverage(estimates));
+    badges.extend(coverage(summary));
     badges
 }
 
-/// How many of the samples that the table counts have a work estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Estimates {
-    /// All, or it is not known.
-    All,
-    /// Some, but not all.
-    Some,
-    /// None of them.
-    None,
-}
-
-fn coverage(estimates: Estimates) -> Option<Badge> {
-    let badge = match estimates {
-        Estimates::All => return None,
-        Estimates::Some => Badge::new(
+fn coverage(summary: &Summary) -> Option<Badge> {
+    let [covered, all] = summary.covered?;
+    if covered == all {
+        return None;
+    }
+    let badge = if covered > 0 {
+        Badge::new(
             "partial-coverage",
             "partial coverage",
-            "Some samples of the table have no work estimate; ≥ marks lower bounds",
-        ),
-        Estimates::None => Badge::new(
+            "Some computes have no work estimate; ≥ marks lower bounds",
+        )
+    } else {
+        Badge::new(
             "no-estimates",
             "no estimates",
-            "No sample of the table has a work estimate: cycles are measured, efficiencies are \
-             unavailable, not zero",
-        ),
+            "No compute has a work estimate: cycles are measured, efficiencies are unavailable, \
+             not zero",
+        )
     };
     Some(badge.warning())
 }
@@ -319,23 +281,12 @@ fn origin(simulated: Option<bool>) -> Badge {
     }
 }
 
-/// How much of the table's cycles has an estimate.
-fn estimates(table: Option<&TableAnswer>) -> Estimates {
-    let at = COLUMNS.iter().position(|it| it.id == "coverage");
-    let raw = at.and_then(|at| number(&table?.total.as_ref()?.cells.get(at)?.raw));
-    match raw {
-        Some(coverage) if coverage <= 0.0 => Estimates::None,
-        Some(coverage) if coverage < 1.0 => Estimates::Some,
-        _ => Estimates::All,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn ids(summary: &Summary, clock: ClockKind) -> Vec<&'static str> {
-        badges(summary, clock, Estimates::All, false)
+        badges(summary, clock, false)
             .into_iter()
             .map(|badge| badge.id)
             .collect()
@@ -374,7 +325,7 @@ mod tests {
             }),
             ..usual
         };
-        let badges = badges(&broken, ClockKind::Shared, Estimates::All, false);
+        let badges = badges(&broken, ClockKind::Shared, false);
         let fault = badges.iter().find(|it| it.id == "fault").expect("a badge");
         assert_eq!(fault.text, "fault: mux-window on tile 7 and 2 more");
         assert!(fault.warns && fault.meaning.contains("it looked away"));
@@ -394,9 +345,10 @@ mod tests {
     fn no_two_badges_share_a_name() {
         let unusual = Summary {
             is_partial: true,
+            covered: Some([1, 4]),
             ..Summary::default()
         };
-        let badges = badges(&unusual, ClockKind::Cropped, Estimates::Some, true);
+        let badges = badges(&unusual, ClockKind::Cropped, true);
         let shown: Vec<_> = badges.iter().map(|it| (it.id, it.text.as_str())).collect();
         assert_eq!(
             shown,
@@ -412,27 +364,19 @@ mod tests {
 
     #[test]
     fn no_estimate_at_all_is_not_called_partial() {
-        let table = |raw: &str| {
-            let cell = |id| crate::engine::table::Cell {
-                text: String::new(),
-                raw: if id == "coverage" { raw } else { "1" }.to_owned(),
+        let id = |covered| {
+            let summary = Summary {
+                covered,
+                ..Summary::default()
             };
-            TableAnswer {
-                total: Some(crate::engine::table::Row {
-                    name: String::new(),
-                    press: crate::engine::list::Press::Nothing,
-                    cells: COLUMNS.iter().map(|it| cell(it.id)).collect(),
-                }),
-                ..TableAnswer::default()
-            }
+            coverage(&summary).map(|it| it.id)
         };
-        let id = |raw: &str| coverage(estimates(Some(&table(raw)))).map(|it| it.id);
-        assert_eq!(id("0.0"), Some("no-estimates"));
-        assert_eq!(id("0.25"), Some("partial-coverage"));
-        assert_eq!(id("0.999"), Some("partial-coverage"));
-        assert_eq!(id("1.0"), None);
-        assert_eq!(id("null"), None, "nothing is measured");
-        assert_eq!(estimates(None), Estimates::All);
+        assert_eq!(id(Some([0, 9])), Some("no-estimates"));
+        assert_eq!(id(Some([1, 9])), Some("partial-coverage"));
+        assert_eq!(id(Some([8_999, 9_000])), Some("partial-coverage"));
+        assert_eq!(id(Some([9, 9])), None);
+        assert_eq!(id(Some([0, 0])), None, "nothing is measured");
+        assert_eq!(id(None), None, "it is not known yet");
     }
 
     #[test]

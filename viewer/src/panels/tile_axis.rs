@@ -97,6 +97,19 @@ impl TileAxis {
     }
 }
 
+/// Whether the open profile was recorded from another package than the open one.
+pub(super) fn is_foreign(app: App) -> bool {
+    let package = app
+        .panels
+        .package
+        .with(|it| it.ready().map(|it| Arc::clone(it.1)));
+    let profile = app.load.with(|load| load.summary().cloned());
+    profile.zip(package).is_some_and(|(profile, package)| {
+        let found = Recorded::compare(&profile.provenance, &package.provenance);
+        matches!(found, Recorded::FromAnother)
+    })
+}
+
 /// Why the open profile cannot say at which cycles a tile was in an item of the package's schedule;
 /// `None` where it can.
 fn no_cycles(app: App) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! The only writers of the page's signals.
+//! What people and links ask of the page: opening, closing, questions to the worker.
 
 use std::sync::Arc;
 
@@ -9,23 +9,22 @@ use wasm_bindgen::JsValue;
 use web_sys::{Blob, File, FileList};
 
 use super::answers::PanelAnswers;
+use super::beside;
 use super::load::LoadState;
-use super::tabs::{self, Parked, Tabs};
+use super::tabs::{Parked, Tabs};
 use super::trail::Trail;
 use super::url::Fragment;
 use super::view::ViewState;
 use crate::browser;
 use crate::engine::cause::Failure;
 use crate::engine::lanes::Lane;
-use crate::engine::memory::PackageSummary;
 use crate::engine::places::RulerAnswer;
-use crate::engine::protocol::{Answer, HitAnswer, Progress, Request, Source};
+use crate::engine::protocol::{HitAnswer, Progress, Request, Source};
 use crate::engine::raster::{RasterAnswer, RowsAnswer, StripAnswer};
 use crate::engine::spent::SpentAnswer;
-use crate::engine::summary::Summary;
 use crate::engine::table::TableAnswer;
 use crate::engine::worker_client::WorkerClient;
-use crate::load::place::{OnDisk, Place};
+use crate::load::place::{OnDisk, Part, Place};
 use crate::theme::Theme;
 
 /// Everything that the components share: signals to read, actions to call.
@@ -77,12 +76,14 @@ pub(crate) struct App {
     pub(super) has_jumped: StoredValue<bool>,
     /// Whether a click waits for the sample that is asked for.
     pub(super) wants_focus: StoredValue<bool>,
+    /// The package that came with the profile that is being opened.
+    pub(super) package_to_come: StoredValue<Option<File>, LocalStorage>,
     /// All open profiles.
     pub(crate) tabs: Tabs,
     /// Counts how often another profile came into view: questions are asked anew.
     pub(crate) turn: RwSignal<u64>,
     /// Whether the hash of the open file was asked for.
-    hash_asked: StoredValue<bool>,
+    pub(super) hash_asked: StoredValue<bool>,
     /// The worker that rehearses.
     pub(super) rehearsal: StoredValue<Option<WorkerClient>, LocalStorage>,
     /// Takes the JSON that was asked for.
@@ -118,6 +119,7 @@ impl App {
             trail: StoredValue::default(),
             has_jumped: StoredValue::new(false),
             wants_focus: StoredValue::new(false),
+            package_to_come: StoredValue::new_local(None),
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
             hash_asked: StoredValue::new(false),
@@ -139,11 +141,17 @@ impl App {
         self.open_local(file);
     }
 
-    /// Opens files of this computer, each in a tab of its own, and shows the first.
+    /// Opens files of this computer, each in a tab of its own, and shows the first. A package that
+    /// comes with one profile is opened beside it.
     pub(crate) fn open_files(self, files: &FileList) {
+        let files: Vec<File> = (0..files.length()).filter_map(|at| files.get(at)).collect();
+        if let Some((profile, package)) = beside::pair(&files) {
+            self.open_file(profile);
+            return self.package_to_come.set_value(Some(package.clone()));
+        }
         let mut first = None;
-        for file in (0..files.length()).filter_map(|at| files.get(at)) {
-            self.open_file(&file);
+        for file in &files {
+            self.open_file(file);
             first.get_or_insert(self.tabs.shown.get_untracked());
         }
         if let Some(first) = first {
@@ -261,7 +269,7 @@ impl App {
         self.client.with_value(WorkerClient::opened)
     }
 
-    fn forget(self) {
+    pub(super) fn forget(self) {
         self.give_json(&JsValue::NULL);
         self.table.set(None);
         self.spent.set(None);
@@ -278,6 +286,7 @@ impl App {
         self.sha.set(None);
         self.hash_asked.set_value(false);
         self.wants_focus.set_value(false);
+        self.package_to_come.set_value(None);
         self.panels.forget();
     }
 
@@ -308,7 +317,7 @@ impl App {
         promise
     }
 
-    fn give_json(self, json: &JsValue) {
+    pub(super) fn give_json(self, json: &JsValue) {
         if let Some(Some(take)) = self.wants_json.try_update_value(Option::take) {
             // A promise takes whatever it is given.
             let _ = take.call1(&JsValue::NULL, json);
@@ -321,7 +330,7 @@ impl App {
             .load
             .with(|load| load.summary().map(|it| it.name.clone()))?;
         let place = self.place.get_value();
-        Some(place.on_disk(&name, "", browser::absolute))
+        Some(place.on_disk(&name, Part::Profile, browser::absolute))
     }
 
     /// Nobody wants what was asked in a lane any more.
@@ -348,138 +357,6 @@ impl App {
     pub(crate) fn clear_hit(self) {
         if self.hit.with_untracked(Option::is_some) {
             self.hit.set(None);
-        }
-    }
-
-    pub(super) fn take(self, answer: Answer) {
-        match answer {
-            Answer::Progress(progress) => self.take_progress(progress),
-            Answer::Opened(summary) => self.opened(*summary),
-            Answer::Table(table) => {
-                let is_exact = !table.is_from_file;
-                self.table.set(Some(Arc::new(table)));
-                if is_exact {
-                    self.ask_hash_once();
-                }
-            }
-            Answer::Json(json) => self.give_json(&json.into()),
-            Answer::Spent(spent) => self.spent.set(Some(Arc::new(spent))),
-            Answer::Selected(spent) => self.selected.set(Some(Arc::new(spent))),
-            Answer::Ruler(ruler) => self.ruler.set(Some(Arc::new(ruler))),
-            Answer::Rows(rows) => self.rows.set(Some(Arc::new(rows))),
-            Answer::Raster(raster) => self.raster.set(Some(Arc::new(raster))),
-            Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
-            Answer::Hit(hit) => self.take_hit(hit),
-            Answer::Panel(answer) => self.panels.take(*answer),
-            Answer::OtherOpened(opened) => self.panels.take_other(opened.map(|it| *it)),
-            Answer::OtherRaster(raster) => {
-                self.panels.other_raster.set(Some(Arc::new(raster)));
-            }
-            Answer::OtherRows(rows) => self.panels.other_rows.set(Some(Arc::new(rows))),
-            Answer::OtherHit(hit) => self.panels.other_hit.set(hit.map(Arc::new)),
-            Answer::PackageOpened(opened) => self.package_opened(opened.map(|it| *it)),
-            Answer::Memory(memory) => self.panels.memory.set(Some(Arc::new(*memory))),
-            Answer::Items(items) => self.panels.items.set(Some(Arc::new(items))),
-            Answer::Matrix(matrix) => self.panels.matrix.set(Some(Arc::new(matrix))),
-            // Asked by scripts that talk to a worker of their own.
-            Answer::Query(_) => {}
-            Answer::Hash(sha) => {
-                if self
-                    .wanted_sha
-                    .with_untracked(|it| it.as_ref() == Some(&sha))
-                {
-                    self.wanted_sha.set(None);
-                }
-                self.sha.set(Some(sha));
-            }
-            Answer::ReadingFailed(failure) => self.trouble.set(Some(failure)),
-            Answer::Failed(failure) => self.failed(failure),
-            Answer::Lost(failure) => {
-                self.forget();
-                self.load.update(|load| load.fail(failure));
-            }
-            // The client takes these apart.
-            Answer::Early(_) | Answer::Converted { .. } | Answer::Rehearsed => {}
-        }
-    }
-
-    fn take_hit(self, hit: Option<HitAnswer>) {
-        if self.wants_focus.try_update_value(std::mem::take) == Some(true)
-            && let Some(hit) = &hit
-        {
-            self.focus_hit(hit);
-        }
-        self.hit.set(hit.map(Arc::new));
-    }
-
-    fn take_progress(self, progress: Progress) {
-        let is_opening = self
-            .load
-            .with_untracked(|load| matches!(load, LoadState::Loading { .. }));
-        if !is_opening {
-            let some = Some(progress).filter(|it| !it.is_whole());
-            return self.reading.set(some);
-        }
-        self.load.update(|load| {
-            if let LoadState::Loading {
-                progress: shown, ..
-            } = load
-            {
-                *shown = progress;
-            }
-        });
-    }
-
-    fn package_opened(self, opened: Result<PackageSummary, Failure>) {
-        let loading = self.load.with_untracked(|load| match load {
-            LoadState::Loading { name, .. } => Some(name.clone()),
-            _ => None,
-        });
-        self.panels.take_package(opened);
-        if let Some(name) = loading {
-            self.load.set(LoadState::Package { name });
-            self.turn.update(|turn| *turn += 1);
-        }
-    }
-
-    fn opened(self, summary: Summary) {
-        let summary = self.place.with_value(|place| tabs::named(summary, place));
-        if !summary.is_partial {
-            self.reading.set(None);
-            self.trouble.set(None);
-        }
-        let is_news = self.load.with_untracked(|load| !load.is_open());
-        self.load.set(LoadState::Ready(Arc::new(summary)));
-        if is_news {
-            self.turn.update(|turn| *turn += 1);
-        }
-    }
-
-    /// A local file is named by its hash in links. Figures come first: the hash reads the file
-    /// again.
-    fn ask_hash_once(self) {
-        let is_local = self.place.with_value(|place| *place == Place::Landing);
-        if is_local && !self.hash_asked.get_value() && !browser::is_embedded() {
-            self.hash_asked.set_value(true);
-            self.ask(Request::Hash);
-        }
-    }
-
-    /// While opening, a failure is the outcome; later it is a trouble beside what is shown.
-    fn failed(self, failure: Failure) {
-        let opening = self.load.with_untracked(|load| match load {
-            LoadState::Loading { name, .. } => Some(name.clone()),
-            _ => None,
-        });
-        match opening {
-            Some(name) => self.load.set(LoadState::Failed { name, failure }),
-            None => {
-                // Unless something else failed, and it is still on its way.
-                if !self.waits(Lane::Json) {
-                    self.give_json(&JsValue::NULL);
-                }
-                self.trouble.set(Some(failure));
-            }
         }
     }
 }

@@ -12,14 +12,31 @@ use crate::engine::lanes::Lane;
 use crate::engine::protocol::Source;
 use crate::load::place::Place;
 
+/// Whether a file is a package by its name, wrapped or not.
+fn is_package(file: &File) -> bool {
+    file.name().contains(".ipuexe")
+}
+
+/// A profile, and the package that comes with it.
+pub(super) fn pair(files: &[File]) -> Option<(&File, &File)> {
+    match files {
+        [a, b] if !is_package(a) && is_package(b) => Some((a, b)),
+        [a, b] if is_package(a) && !is_package(b) => Some((b, a)),
+        _ => None,
+    }
+}
+
 impl App {
-    /// Opens a package of this computer beside the open profile.
+    /// Opens a package of this computer beside the open profile, and shows it.
     pub(crate) fn open_package_file(self, file: &File) {
+        self.change_view(|view| view.lower = Lower::Memory);
+        self.take_package_file(file);
+    }
+
+    /// Opens a package of this computer beside the open profile.
+    pub(super) fn take_package_file(self, file: &File) {
         self.panels.forget_address(1);
-        self.change_view(|view| {
-            view.panels.package = None;
-            view.lower = Lower::Memory;
-        });
+        self.change_view(|view| view.panels.package = None);
         self.open_package(Source::File { name: file.name() }, file.name(), Some(file));
     }
 
@@ -44,7 +61,7 @@ impl App {
     /// Opens a dropped file: a package beside the open profile, where there is one.
     pub(crate) fn open_dropped(self, file: &File) {
         let has_profile = self.load.with_untracked(LoadState::has_profile);
-        if has_profile && file.name().ends_with(".ipuexe") {
+        if has_profile && is_package(file) {
             self.open_package_file(file);
         } else {
             self.open_file(file);

@@ -1,6 +1,6 @@
 //! What is loaded and what is looked at. Plain values in [`load`], [`view`] and [`url`]; the only
-//! writers of the page's signals in [`actions`], [`moves`] and [`history`]; everything that follows
-//! in [`derived`].
+//! writers of what is loaded and viewed in [`actions`], [`taking`], [`moves`] and [`tabs`];
+//! everything that follows in [`derived`].
 
 pub(crate) mod actions;
 pub(crate) mod answers;
@@ -17,6 +17,7 @@ pub(crate) mod rehearsal;
 pub(crate) mod row_choice;
 pub(crate) mod rows;
 pub(crate) mod tabs;
+mod taking;
 pub(crate) mod trail;
 pub(crate) mod url;
 pub(crate) mod view;

@@ -10,7 +10,7 @@ use crate::state::view::Span;
 /// A view narrower than this shows nothing more.
 const CYCLES_MIN: u64 = 16;
 /// Fewer tiles in view than this show nothing more.
-const TILES_MIN: u32 = 4;
+const TILES_MIN: u32 = 1;
 
 /// What is in view, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,12 +123,17 @@ impl Viewport {
                 len + 1
             };
         }
-        // Of fewer tiles than are shown at least the pointer's would not stay where it is.
         let least = u64::from(TILES_MIN.min(self.tile_count));
         let wanted = wanted.clamp(least, u64::from(self.tile_count));
-        let anchor = u64::from(self.tiles.start) + rounded(to_float(len) * fraction);
-        let start = anchor.saturating_sub(rounded(to_float(wanted) * fraction));
-        self.with_tiles(&(to_index(start)..to_index(start + wanted)))
+        let wanted = to_index(wanted);
+        let above = Self {
+            tiles: 0..wanted,
+            ..self.clone()
+        };
+        let start = self
+            .tile_at(fraction)
+            .saturating_sub(above.tile_at(fraction));
+        self.with_tiles(&(start..start.saturating_add(wanted)))
     }
 
     /// Moves the view by `fraction` of the tiles in it; positive is down, to larger indices.
@@ -250,7 +255,8 @@ mod tests {
             }
         );
         assert_eq!(whole().with_tiles(&(1_470..9_000)).tiles, 0..1_472);
-        assert_eq!(whole().with_tiles(&(1_470..1_471)).tiles, 1_468..1_472);
+        assert_eq!(whole().with_tiles(&(1_470..1_471)).tiles, 1_470..1_471);
+        assert_eq!(whole().with_tiles(&(1_500..1_510)).tiles, 1_462..1_472);
     }
 
     #[test]
@@ -266,10 +272,16 @@ mod tests {
         let view = whole().with_tiles(&(100..105));
         assert_eq!(view.zoom_tiles(0.0, 0.9).tiles, 100..104);
         assert_eq!(view.zoom_tiles(0.0, 1.05).tiles, 100..106);
-        let closest = whole().with_tiles(&(664..668));
         for fraction in [0.0, 0.4, 0.99] {
-            let again = closest.zoom_tiles(fraction, 0.8);
-            assert_eq!(again, closest, "the pointer at {fraction} keeps its tile");
+            let mut closer = whole().with_tiles(&(664..668));
+            let tile = closer.tile_at(fraction);
+            for _ in 0..4 {
+                closer = closer.zoom_tiles(fraction, 0.8);
+                let under = closer.tile_at(fraction);
+                assert_eq!(under, tile, "the pointer at {fraction} keeps its tile");
+            }
+            assert_eq!(closer.tiles, tile..tile + 1, "one is the closest");
+            assert_eq!(closer.zoom_tiles(fraction, 0.8), closer);
         }
     }
 
