@@ -435,8 +435,8 @@ impl ViewState {
         (self.span, self.tiles) = (stay.span, stay.tiles);
     }
 
-    /// Whether only the place in view, the cycle that was pointed at or the typed text differs: such
-    /// changes replace the entry in the history.
+    /// Whether only the place in view, the cycle that was pointed at or the typed text differs:
+    /// such changes replace the entry in the history.
     pub(crate) fn differs_only_in_place(&self, other: &Self) -> bool {
         let mut placed = Self {
             span: other.span,

@@ -47,8 +47,8 @@ impl Viewport {
             && self.tiles == (0..self.tile_count)
     }
 
-    /// These cycles and tiles, as far as they are there: what is marked may be smaller than what can
-    /// be in view.
+    /// These cycles and tiles, as far as they are there: what is marked may be smaller than what
+    /// can be in view.
     pub(crate) fn part(&self, span: Span, tiles: Range<u32>) -> Self {
         let from = span.from.min(self.run.saturating_sub(1));
         let to = span.to.min(self.run).max(from.saturating_add(1));
