@@ -175,8 +175,8 @@ fn Waterfall(
     };
     let said = move || match pointed.get().and_then(of) {
         Some(bar) => bar.said,
-        None => "one row a phase in view; a dark line is the time from the first arrival to the \
-                 last; press to bring a phase closer"
+        None => "one row a phase in view; its parts are sums, in the order of a superstep; a dark \
+                 line is the time from the first arrival to the last; press to bring a phase closer"
             .to_owned(),
     };
     let press = move |event| {

@@ -109,40 +109,35 @@ fn draw_row(scene: &mut Scene, view: &WaterfallView<'_>, bars: &[PhaseBar], plac
     let (Some(first), Some(last)) = (bars.first(), bars.last()) else {
         return;
     };
-    let palette = view.theme.palette();
     let clipped = |cycle: u64| {
         let part = view.viewport.fraction_of_cycle(cycle).clamp(0.0, 1.0);
         place.x + part * place.width
     };
+    let palette = view.theme.palette();
     let gap = if place.height >= 6.0 { 1.0 } else { 0.0 };
-    let (from, to) = (clipped(first.from), clipped(last.to));
-    let parts = sums(bars);
-    let colours = colours(palette, view, first);
-    let length = to_float(last.to - first.from).max(1.0);
-    let whole = to - from;
-    let mut x = from;
-    for (cycles, colour) in parts.into_iter().zip(colours) {
-        let width = to_float(cycles) / length * whole;
-        if width > 0.0 {
-            let height = (place.height - gap).max(1.0);
-            scene.fill(
-                Rect {
-                    x,
-                    y: place.y,
-                    width,
-                    height,
-                },
-                colour,
-            );
+    // Parts are sums without places: they lie in the order of a superstep from the first cycle on,
+    // each as long as it took, whether that is in view or not.
+    let mut from = first.from;
+    for (cycles, colour) in sums(bars).into_iter().zip(colours(palette, view, first)) {
+        let to = from.saturating_add(cycles).min(last.to);
+        let (left, right) = (clipped(from), clipped(to));
+        if right > left {
+            let part = Rect {
+                x: left,
+                y: place.y,
+                width: right - left,
+                height: (place.height - gap).max(1.0),
+            };
+            scene.fill(part, colour);
         }
-        x += width;
+        from = to;
     }
     if place.height >= 9.0 {
-        let (arrived, end) = (clipped(last.first_arrival.max(last.from)), to);
+        let arrived = clipped(last.first_arrival.max(last.from));
         let line = Rect {
             x: arrived,
             y: place.y + place.height - 4.0,
-            width: (end - arrived).max(1.0),
+            width: (clipped(last.to) - arrived).max(1.0),
             height: 3.0,
         };
         scene.fill(line, palette.text.with_alpha(170));
@@ -270,6 +265,38 @@ mod tests {
             fill 364.0,102.0 80.0x3.0 #1d2630aa
         "#]]
         .assert_eq(&surface.log);
+    }
+
+    #[test]
+    fn parts_of_a_phase_that_the_view_cuts_keep_their_cycles() {
+        let bars = bars(4);
+        let viewport = Viewport::whole(400, 4).with_span(Span { from: 150, to: 250 });
+        let view = WaterfallView {
+            size: size(200.0),
+            viewport: &viewport,
+            bars: &bars,
+            pointed: None,
+            hues: &KernelHues::default(),
+            theme: Theme::Light,
+        };
+        let mut surface = RecordingSurface::default();
+        paint(&scene(&view), &mut surface);
+        let drawn: Vec<&str> = surface
+            .log
+            .lines()
+            .filter(|it| it.contains("x29.0"))
+            .collect();
+        assert_eq!(
+            drawn,
+            [
+                // Of 100..200 the barrier and the exchange ended at 130.
+                "fill 44.0,46.0 160.0x29.0 #7b7674ff",
+                "fill 204.0,46.0 40.0x29.0 #dbdee3ff",
+                "fill 244.0,76.0 40.0x29.0 #efd68eff",
+                "fill 284.0,76.0 80.0x29.0 #82a7dfff",
+                "fill 364.0,76.0 80.0x29.0 #7b7674ff",
+            ]
+        );
     }
 
     #[test]
