@@ -56,6 +56,7 @@ pub(crate) fn Phases() -> impl IntoView {
             </div>
             <Facts id="phases" facts/>
             <Warnings warnings/>
+            <OtherClock/>
             <Waterfall clock/>
             <Pressed clock/>
             <DataTable kind=table("phase-table", "Phases", true) clock
@@ -137,6 +138,15 @@ fn Slack(
     }
 }
 
+/// Says where the picture is on another clock than the timeline.
+#[component]
+fn OtherClock() -> impl IntoView {
+    let app = use_app();
+    let said = Memo::new(move |_| waterfall::on_other_clock(app.view.with(|view| view.clock)));
+    let note = |said: String| view! { <p class="note" data-testid="waterfall-clock">{said}</p> };
+    view! { {move || said.get().map(note)} }
+}
+
 /// The picture of the phases in view; pressing one brings it closer.
 #[component]
 fn Waterfall(
@@ -151,8 +161,15 @@ fn Waterfall(
         let is_it = |it: &PhaseBar| bars.iter().position(|bar| bar.name == it.name);
         derived.phase.with(|it| it.as_ref().and_then(is_it))
     };
+    let shown = Memo::new(move |_| {
+        let view = derived.viewport.get()?;
+        let run = app
+            .load
+            .with(|load| Some(load.summary()?.run(clock.get())))?;
+        waterfall::shown(clock.get(), app.view.with(|it| it.clock), &view, run)
+    });
     let scene = move || {
-        let (viewport, bars) = (derived.viewport.get()?, bars.get()?);
+        let (viewport, bars) = (shown.get()?, bars.get()?);
         Some(derived.hues.with(|hues| {
             waterfall::scene(&WaterfallView {
                 size: size.get(),
@@ -166,7 +183,7 @@ fn Waterfall(
     };
     keep_painted(canvas, size, scene);
     let at = move |event: &web_sys::PointerEvent| -> Option<usize> {
-        let (viewport, bars) = (derived.viewport.get_untracked()?, bars.get_untracked()?);
+        let (viewport, bars) = (shown.get_untracked()?, bars.get_untracked()?);
         let size = size.get_untracked();
         Rows::new(&bars, &viewport, size).phase_at(size, place(event).1)
     };

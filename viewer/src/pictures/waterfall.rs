@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use analytics::clock::ClockKind;
 use analytics::text;
 
 use crate::engine::phases::{PARTS, PhaseBar};
@@ -75,6 +76,35 @@ pub(crate) struct WaterfallView<'a> {
     pub(crate) hues: &'a KernelHues,
     /// Colours in force.
     pub(crate) theme: Theme,
+}
+
+/// What of an answer on the clock `answered` the picture shows beside a timeline on `clock`: the
+/// cycles in `view` where both are one clock, the whole run of `cycles` cycles where tiles of the
+/// timeline have no instant in common; nothing while the answer is to another clock.
+pub(crate) fn shown(
+    answered: ClockKind,
+    clock: ClockKind,
+    view: &Viewport,
+    cycles: u64,
+) -> Option<Viewport> {
+    if answered == clock {
+        return Some(view.clone());
+    }
+    (answered == clock.common()).then(|| Viewport::whole(cycles, view.tile_count))
+}
+
+/// Why the picture does not show the cycles of a timeline on `clock`.
+pub(crate) fn on_other_clock(clock: ClockKind) -> Option<String> {
+    let common = clock.common();
+    (common != clock).then(|| {
+        format!(
+            "The picture shows the whole run on the {} clock, not the cycles in view: on the {} \
+             clock of the timeline tiles have no instant in common. A pressed phase brings the \
+             timeline to the {0} clock.",
+            common.name(),
+            clock.name()
+        )
+    })
 }
 
 /// The picture.
@@ -297,6 +327,24 @@ mod tests {
                 "fill 364.0,76.0 80.0x29.0 #7b7674ff",
             ]
         );
+    }
+
+    #[test]
+    fn cycles_of_another_clock_are_not_those_in_view() {
+        let view = Viewport::whole(400, 4).with_span(Span { from: 100, to: 300 });
+        let place = |answered, clock| {
+            let shown = shown(answered, clock, &view, 900)?;
+            Some((shown.span.from, shown.span.to))
+        };
+        let [tile, shared, cropped] = [ClockKind::Tile, ClockKind::Shared, ClockKind::Cropped];
+        assert_eq!(place(cropped, cropped), Some((100, 300)));
+        assert_eq!(place(shared, tile), Some((0, 900)), "all of its own run");
+        assert_eq!(place(cropped, shared), None, "its answer is on the way");
+        assert_eq!(place(cropped, tile), None);
+        assert_eq!(on_other_clock(shared), None);
+        let said = on_other_clock(tile).expect("the timeline has another clock");
+        assert!(said.contains("whole run on the shared clock"), "{said}");
+        assert!(said.contains("on the tile clock of the timeline"), "{said}");
     }
 
     #[test]
