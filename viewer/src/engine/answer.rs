@@ -221,7 +221,7 @@ pub(crate) fn early(report: &ProfileReport, request: &Request) -> Option<Answer>
         Request::Strip(asked) => {
             let run = run(report, asked.clock).ok()?;
             let shares = timeline::overview_shares(report, asked.clock, run, asked.columns)?;
-            Some(Answer::Strip(strip_answer(shares)))
+            Some(Answer::Strip(strip_answer(asked.clock, shares)))
         }
         Request::Table(asked) => {
             let result = query::query_summary(report, &table::to_query(asked))?;
@@ -315,11 +315,12 @@ fn raster_answer(asked: RasterAsked, raster: Raster) -> RasterAnswer {
 /// The shares of the kinds over the run.
 pub(crate) fn strip(report: &ProfileReport, asked: StripAsked) -> Result<Answer, Failure> {
     let shares = timeline::kind_shares(report, asked.clock, asked.columns)?;
-    Ok(Answer::Strip(strip_answer(shares)))
+    Ok(Answer::Strip(strip_answer(asked.clock, shares)))
 }
 
-fn strip_answer(shares: KindShares) -> StripAnswer {
+fn strip_answer(clock: ClockKind, shares: KindShares) -> StripAnswer {
     StripAnswer {
+        clock,
         columns: shares.columns,
         run: shares.span,
         shares: shares.shares,

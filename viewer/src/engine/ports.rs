@@ -47,6 +47,13 @@ pub(crate) struct PortsAnswer {
     pub(crate) planes: [Vec<u8>; PLANES],
 }
 
+impl PortsAnswer {
+    /// The part that it shows of a timeline on `clock`: on another one it shows other cycles.
+    pub(crate) fn on(&self, clock: ClockKind) -> Option<PortsAsked> {
+        self.asked.filter(|it| it.clock == clock)
+    }
+}
+
 /// Planes of the picture.
 pub(crate) const PLANES: usize = 4;
 
@@ -106,4 +113,29 @@ fn facts(tiles: &[TileTraffic]) -> Vec<Fact> {
         facts.push(Fact::new(id, label, text));
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_another_clock_have_no_place_in_a_view() {
+        let asked = PortsAsked {
+            clock: ClockKind::Cropped,
+            from: 10,
+            to: 20,
+            columns: 1,
+            tile_from: 0,
+            tile_to: 1,
+            rows: 1,
+        };
+        let answer = PortsAnswer {
+            asked: Some(asked),
+            ..PortsAnswer::default()
+        };
+        assert_eq!(answer.on(ClockKind::Cropped), Some(asked));
+        assert_eq!(answer.on(ClockKind::Shared), None);
+        assert_eq!(PortsAnswer::default().on(ClockKind::Cropped), None);
+    }
 }

@@ -95,10 +95,21 @@ pub(crate) struct StripAsked {
 /// Shares of the kinds over the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StripAnswer {
+    /// The clock that it was asked on.
+    #[serde(with = "clock_name")]
+    pub(crate) clock: ClockKind,
     /// Columns.
     pub(crate) columns: u32,
     /// Length of the run in cycles.
     pub(crate) run: u64,
     /// As [`analytics::timeline::KindShares::shares`].
     pub(crate) shares: Vec<u16>,
+}
+
+impl StripAnswer {
+    /// The strip where it belongs to a timeline on `clock`: on another one its columns are other
+    /// cycles.
+    pub(crate) fn on(&self, clock: ClockKind) -> Option<&Self> {
+        (self.clock == clock).then_some(self)
+    }
 }

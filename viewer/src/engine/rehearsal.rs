@@ -152,6 +152,8 @@ mod tests {
         let phases = ruler.phases.as_ref().map(Vec::len);
         assert_eq!(phases, Some(SAMPLES as usize));
         assert_eq!(strip.columns, COLUMNS);
+        assert_eq!(strip.on(ClockKind::Cropped), Some(strip));
+        assert_eq!(strip.on(ClockKind::Shared), None, "other cycles");
         assert_eq!(raster.kinds.len(), (COLUMNS * ROWS) as usize);
         assert!(!raster.from_overview);
     }

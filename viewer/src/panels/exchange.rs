@@ -119,7 +119,10 @@ fn Ports() -> impl IntoView {
     });
     let steering = Steering::new(app, derived, size, Signal::from(true));
     let scene = move || {
-        let picture = picture(answer.with(|it| it.as_ref()?.asked)?, bitmap.get()?);
+        let bitmap = bitmap.get()?;
+        let clock = app.view.with(|view| view.clock);
+        let shown = answer.with(|it| it.as_ref()?.on(clock));
+        let picture = shown.map(|asked| picture(asked, bitmap));
         scene(app, derived, size.get(), picture, steering.drawn())
     };
     keep_painted(canvas, size, scene);
@@ -165,7 +168,7 @@ fn scene(
     app: App,
     derived: Derived,
     size: Size,
-    picture: Picture,
+    picture: Option<Picture>,
     drawn: Option<Rect>,
 ) -> Option<Scene> {
     let viewport = derived.viewport.get()?;
@@ -174,7 +177,7 @@ fn scene(
     let mut scene = layout::plot(&PlotView {
         size,
         viewport: &viewport,
-        pictures: &[Some(picture)],
+        pictures: &[picture],
         tiles: &summary.tiles,
         groups: None,
         named: None,

@@ -267,6 +267,7 @@ fn mixed(paper: Colour, ink: Colour, busy: u8) -> Colour {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analytics::clock::ClockKind;
 
     fn ink(focus: Option<&str>) -> Ink {
         let kernels = [(3, "gemm".to_owned()), (5, "add".to_owned())];
@@ -396,6 +397,7 @@ mod tests {
     fn the_strip_stacks_shares_from_the_bottom() {
         // One column, half compute, a quarter exchange, the rest not recorded.
         let strip = StripAnswer {
+            clock: ClockKind::Cropped,
             columns: 1,
             run: 10,
             shares: vec![16_384, 32_768, 0, 0, 0],

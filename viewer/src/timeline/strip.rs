@@ -30,11 +30,14 @@ pub(crate) fn Strip() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let Stage { host, canvas, size } = Stage::new();
     ask(app, derived, size);
+    // The view changes with every frame of a pan, its clock seldom.
+    let clock = Memo::new(move |_| app.view.with(|view| view.clock));
     let count = StoredValue::new(0_u64);
     let overview = Memo::new(move |_| -> Option<(Arc<Bitmap>, u64)> {
-        let strip = app.strip.get()?;
+        let strip = app.strip.get();
+        let strip = strip.as_ref().and_then(|it| it.on(clock.get()))?;
         count.update_value(|count| *count += 1);
-        let pixels = |ink: &Arc<Ink>| ink.strip(&strip, ROWS, count.get_value());
+        let pixels = |ink: &Arc<Ink>| ink.strip(strip, ROWS, count.get_value());
         Some((Arc::new(derived.ink.with(pixels)), strip.run))
     });
     let scene = move || {
@@ -72,7 +75,9 @@ pub(crate) fn Strip() -> impl IntoView {
     };
     view! {
         <div class="strip" node_ref=host role="img" data-testid="strip"
-            aria-label=move || app.strip.with(|it| in_words(it.as_deref()))
+            aria-label=move || {
+                app.strip.with(|it| in_words(it.as_ref().and_then(|it| it.on(clock.get()))))
+            }
             title="The whole run: drag to move the view"
             on:pointerdown=press
             on:pointermove=move |event| if held.get_value() { move_to(&event) }

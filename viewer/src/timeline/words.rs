@@ -38,9 +38,10 @@ pub(super) fn description(app: App, derived: Derived) -> impl Fn() -> String {
             of_view.map(|it| spent_in_words(it))
         });
         let content = spent.unwrap_or_else(|| {
+            let clock = app.view.with(|view| view.clock);
             let kinds = app
                 .strip
-                .with(|it| kinds_in_words(it.as_ref()?, viewport.span));
+                .with(|it| kinds_in_words(it.as_ref()?.on(clock)?, viewport.span));
             let kinds = kinds.map(|it| format!(" Of these cycles on all tiles: {it}."));
             let kernel = largest
                 .get()
@@ -150,6 +151,7 @@ mod tests {
     fn the_strip_is_told_for_the_cycles_in_view() {
         // Exchange, compute, synchronization, idle, unknown; the second column is all compute.
         let strip = StripAnswer {
+            clock: ClockKind::Cropped,
             columns: 2,
             run: 100,
             shares: vec![13_107, 26_214, 13_107, 0, 0, 0, 65_535, 0, 0, 0],
