@@ -134,7 +134,7 @@ async fn check_barriers(viewer: &Viewer, stretches: &[Value]) {
     let tiles = barriers["tiles"].as_array().expect("tiles");
     let late = tiles.iter().filter(|it| it["lastAtCount"] != 0).count();
     let rows = viewer.list("late-tile-table").await;
-    assert_eq!(rows.len(), late.min(50));
+    assert_eq!(rows.len(), late.min(100));
     for row in &rows {
         let of_row = |it: &&Value| it["physicalTile"].as_u64() == Some(read(&row["tile"].text));
         let it = tiles.iter().find(of_row).expect("a tile of the profile");

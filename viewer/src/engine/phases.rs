@@ -73,9 +73,6 @@ pub(crate) struct PhaseBar {
     pub(crate) said: String,
 }
 
-/// Tiles that are listed; the table of the whole run has all.
-const TILES_MAX: usize = 50;
-
 /// The answer from a report in memory.
 pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<PhasesAnswer, Failure> {
     let found = phases::phases(report, &options(asked.clock))?;
@@ -363,7 +360,7 @@ fn tiles(found: &PhaseReport) -> List {
         .filter(|it| it.last_at > 0)
         .collect();
     order::by_key(&mut tiles, |it| (std::cmp::Reverse(it.caused), it.tile));
-    for it in tiles.into_iter().take(TILES_MAX) {
+    for it in tiles {
         let tile = it.tile.get();
         list.push(
             Press::Tile(tile),
@@ -377,4 +374,74 @@ fn tiles(found: &PhaseReport) -> List {
         );
     }
     list.with_bars("caused")
+}
+
+#[cfg(test)]
+mod tests {
+    use analytics::format::{ProfileWriter, open_bytes};
+    use analytics::profile::{ProfileHeader, SampleKind, StepDescriptor};
+    use analytics::units::RawCounter;
+
+    use super::*;
+
+    fn step(kind: SampleKind, phase: u32) -> StepDescriptor {
+        StepDescriptor {
+            kind,
+            phase,
+            epoch: 0,
+            operation: String::new(),
+            kernel: match kind {
+                SampleKind::Compute => "gemm".to_owned(),
+                _ => String::new(),
+            },
+            exchange_event_cycles: 0,
+            metadata: Vec::new(),
+            estimate: None,
+        }
+    }
+
+    /// A run where `cycles` says how long a tile computes before the exchange of a phase, which ends
+    /// at once on all tiles.
+    fn report(tiles: u32, phases: u32, cycles: impl Fn(u32, u32) -> u32) -> ProfileReport {
+        let mut writer = ProfileWriter::new(&ProfileHeader::default());
+        let kinds = [SampleKind::Compute, SampleKind::Exchange];
+        let steps: Vec<_> = (0..phases)
+            .map(|phase| kinds.map(|kind| writer.step(&step(kind, phase))))
+            .collect();
+        for tile in 0..tiles {
+            let mut at = 0;
+            for (phase, [compute, exchange]) in (0..).zip(&steps) {
+                let (arrival, end) = (at + cycles(tile, phase), at + 1_000);
+                for (from, to, step) in [(at, arrival, compute), (arrival, end, exchange)] {
+                    let (from, to) = (RawCounter::new(from), RawCounter::new(to));
+                    writer.sample(PhysicalTile::new(tile), from, to, *step, &[]);
+                }
+                at = end;
+            }
+        }
+        let bytes = writer.finish().expect("a valid profile");
+        open_bytes(bytes::Bytes::from(bytes)).expect("a valid profile")
+    }
+
+    fn answer(report: &ProfileReport) -> PhasesAnswer {
+        let clock = ClockKind::Cropped;
+        phases(report, PhasesAsked { clock }).expect("all samples are here")
+    }
+
+    #[test]
+    fn every_tile_that_came_last_somewhere_is_listed() {
+        // At each boundary another tile is the last one, and later ones by more.
+        let report = report(60, 60, |tile, phase| match tile == phase {
+            true => 200 + tile,
+            false => 100,
+        });
+        let tiles = answer(&report).tiles;
+        let names: Vec<_> = tiles
+            .rows
+            .iter()
+            .map(|it| it.cells[0].raw.clone())
+            .collect();
+        let most_first: Vec<_> = (0..60).rev().map(|tile| tile.to_string()).collect();
+        assert_eq!(names, most_first);
+    }
 }
