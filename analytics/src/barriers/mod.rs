@@ -78,6 +78,12 @@ impl Barrier {
         self.late_tiles > 1
     }
 
+    /// Tiles that share the last arrival, the last tile included; 0 where one alone is late.
+    #[must_use]
+    pub const fn tied(&self) -> u64 {
+        if self.is_tie() { self.late_tiles } else { 0 }
+    }
+
     /// Last arrival minus first arrival.
     #[must_use]
     pub const fn arrival_spread(&self) -> u64 {

@@ -47,6 +47,8 @@ pub struct Phase {
     pub waited_for: Option<(String, u64)>,
     /// Cycles by which the straggler was later than any other tile; `None` at the end of the run.
     pub late_by: Option<u64>,
+    /// Tiles that share the last arrival, see [`Barrier::tied`]; `None` at the end of the run.
+    pub tied: Option<u64>,
     /// What the straggler did.
     pub parts: Parts,
     /// Tiles that arrived.
@@ -119,6 +121,7 @@ fn phase(stretch: &Stretch, barrier: Option<&Barrier>, zero: u64) -> Phase {
             .and_then(|it| it.late_work.as_ref())
             .map(|it| (it.kernel.clone(), it.cycles)),
         late_by: barrier.map(|it| it.late_by),
+        tied: barrier.map(Barrier::tied),
         parts: stretch.parts,
         tiles: stretch.tiles,
         waiting: stretch.slack,

@@ -242,13 +242,12 @@ fn late_tiles(shown: &[&Barrier]) -> String {
         ("kernel", Align::Left),
     ];
     let row = |it: &&Barrier| {
-        let tied = if it.is_tie() { it.late_tiles } else { 0 };
         vec![
             place_name(it.phase, it.epoch),
             text::count(it.waiting),
             it.last_tile.to_string(),
             text::count(it.late_by),
-            text::count(tied),
+            text::count(it.tied()),
             kernel(
                 it.late_work
                     .as_ref()

@@ -117,6 +117,15 @@ async fn check_barriers(viewer: &Viewer, stretches: &[Value]) {
             spread.unwrap_or_else(|| "0".to_owned()),
             "{stretch}"
         );
+        let tied = boundary(&barriers, stretch).map(|it| match it["isTie"].as_bool() {
+            Some(true) => it["lateTileCount"].to_string(),
+            _ => "0".to_owned(),
+        });
+        assert_eq!(
+            row["tied"].raw,
+            tied.unwrap_or_else(|| "null".to_owned()),
+            "{stretch}"
+        );
         spreads += u32::from(row["arrivalSpread"].raw != "0");
     }
     assert!(spreads > 0, "some tiles arrive before others");

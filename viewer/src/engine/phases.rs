@@ -121,7 +121,8 @@ fn bar(phase: &Phase, boundary: Option<(u32, u32)>) -> PhaseBar {
     let waited_for = waited_for.map(|it| it.0.as_str());
     let waits = match phase.straggler {
         Some(tile) => format!(
-            "waits for tile {tile}, {}",
+            "waits for tile {tile}{}, {}",
+            tied(phase),
             waited_for
                 .filter(|it| !it.is_empty())
                 .unwrap_or("no kernel")
@@ -148,6 +149,14 @@ fn bar(phase: &Phase, boundary: Option<(u32, u32)>) -> PhaseBar {
             count(phase.saved_if_balanced)
         ),
         kernel,
+    }
+}
+
+/// That no tile alone is to blame, where others came as late.
+fn tied(phase: &Phase) -> String {
+    match phase.tied {
+        None | Some(0) => String::new(),
+        Some(tiles) => format!(" (one of {} that tie)", text::count(tiles)),
     }
 }
 
@@ -181,7 +190,7 @@ fn facts(found: &PhaseReport) -> Vec<Fact> {
 }
 
 /// Columns of the table of phases: name, heading, meaning.
-const COLUMNS: [(&str, &str, &str); 13] = [
+const COLUMNS: [(&str, &str, &str); 14] = [
     (
         "phase",
         "Up to",
@@ -209,6 +218,11 @@ const COLUMNS: [(&str, &str, &str); 13] = [
         "lateBy",
         "Late by",
         "Cycles by which it is later than any other tile; up to 24 is a tie",
+    ),
+    (
+        "tied",
+        "Tied",
+        "Tiles that came last together, at most 24 cycles apart; 0 where one tile alone was late",
     ),
     (
         "arrivalSpread",
@@ -249,6 +263,7 @@ fn listed(phases: &[Phase]) -> List {
                 kernel.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
                 Cell::count_or_unknown(kernel.map(|it| it.1)),
                 Cell::count_or_unknown(phase.late_by),
+                Cell::count_or_unknown(phase.tied),
                 Cell::count(phase.arrival_spread()),
                 Cell::count(phase.waiting),
                 Cell::count(phase.maximum_wait),
@@ -443,5 +458,37 @@ mod tests {
             .collect();
         let most_first: Vec<_> = (0..60).rev().map(|tile| tile.to_string()).collect();
         assert_eq!(names, most_first);
+    }
+
+    #[test]
+    fn a_tie_is_told_beside_the_tile_that_is_named() {
+        let report = report(4, 2, |tile, phase| match (phase, tile) {
+            (0, _) => [400, 395, 376, 375][tile as usize],
+            (_, 2) => 500,
+            _ => 100,
+        });
+        let found = answer(&report);
+        let at = found.phases.columns.iter().position(|it| it.id == "tied");
+        let at = at.expect("there is the column");
+        let tolerance = format!("at most {} cycles", analytics::barriers::TIE_CYCLES);
+        assert!(found.phases.columns[at].meaning.contains(&tolerance));
+        let tied: Vec<_> = found
+            .phases
+            .rows
+            .iter()
+            .map(|it| it.cells[at].raw.as_str())
+            .collect();
+        assert_eq!(
+            tied,
+            ["3", "0", "null"],
+            "three, one alone, the end of the run"
+        );
+        let said = |at: usize| found.bars[at].said.as_str();
+        assert!(
+            said(0).contains("waits for tile 0 (one of 3 that tie), gemm"),
+            "{}",
+            said(0)
+        );
+        assert!(said(1).contains("waits for tile 2, gemm"), "{}", said(1));
     }
 }
