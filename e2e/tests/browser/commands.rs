@@ -139,6 +139,11 @@ async fn the_commands_of_panels_fetch_both_profiles() {
     let command = viewer.copied(2).await;
     assert_eq!(taken_apart(&command).len(), 2, "{command}");
     let _printed = pasted(&command, &folder);
+    viewer.press("barriers-answer").await;
+    let json = viewer.copied(3).await;
+    viewer.press("barriers-command").await;
+    let command = viewer.copied(4).await;
+    assert_eq!(pasted(&command, &folder), json, "{command}");
     viewer.assert_quiet().await;
 }
 

@@ -100,8 +100,15 @@ async fn an_order_is_part_of_the_link_and_the_answer_is_copied_as_printed() {
     viewer.press("phases-command").await;
     let command = viewer.copied(1).await;
     assert!(command.contains("profile-critical-path"), "{command}");
+    viewer.press("barriers-answer").await;
+    let profile = demo().profile.to_str().expect("a plain path");
+    let barriers = expect_output(&["profile-barriers", profile, "--limit", "0", "--json"]);
+    assert_eq!(viewer.copied(2).await, barriers, "byte for byte");
+    viewer.press("barriers-command").await;
+    let command = viewer.copied(3).await;
+    assert!(command.contains("profile-barriers"), "{command}");
     viewer.press("phase-table-csv").await;
-    let csv = viewer.copied(2).await;
+    let csv = viewer.copied(4).await;
     assert!(csv.starts_with("phase,start,cycles,"), "{csv}");
     viewer.assert_quiet().await;
 }

@@ -163,6 +163,7 @@ pub(crate) fn exact(
         Request::Json(words) => query(report, &words).map(Answer::Json),
         Request::Panel(asked) => panel::answer(sources, &asked),
         Request::PanelJson(asked) => panel::json(sources, &asked),
+        Request::BarriersJson => super::phases::barriers_json(report).map(Answer::Json),
         Request::OtherRaster(_)
         | Request::OtherRows(_)
         | Request::OtherHit(_)

@@ -2,8 +2,10 @@
 //! the page copies. The file comes as a word of its own, quoted where it must be. Pure.
 
 use analytics::chart::Chart;
+use analytics::clock::ClockKind;
 
 use super::memory::{MatrixAsked, MemoryAsked, PAIRS_MAX};
+use super::phases::PhasesAsked;
 use super::plot::PlotAsked;
 use super::ports::PortsAsked;
 use super::spent::{SpentAsked, Told};
@@ -26,6 +28,20 @@ pub(crate) fn spent(asked: &SpentAsked, told: Told, file: &str, of: &Summary) ->
     format!(
         "profile-part {file} --range {from}..{to}{tiles} --clock {clock}{by_tile}{kernel} --json"
     )
+}
+
+/// The critical path.
+pub(crate) fn phases(asked: &PhasesAsked, file: &str, _of: &Summary) -> String {
+    let shared = match asked.clock {
+        ClockKind::Cropped => "",
+        ClockKind::Shared | ClockKind::Tile => " --shared-clock",
+    };
+    format!("profile-critical-path {file}{shared} --limit 0 --json")
+}
+
+/// The boundaries at which tiles wait for each other; they are on one clock whichever is in force.
+pub(crate) fn barriers(_asked: &(), file: &str, _of: &Summary) -> String {
+    format!("profile-barriers {file} --limit 0 --json")
 }
 
 /// Bytes of exchanges over the run.
@@ -86,8 +102,6 @@ fn flag(name: &str, value: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use analytics::clock::ClockKind;
-
     use super::*;
     use crate::state::view::Metric;
 
@@ -129,6 +143,17 @@ mod tests {
             "profile-part a.ipuprofile --range 10..20 --clock shared --by-tile \
              --kernel 'gemm f16' --json"
         );
+    }
+
+    #[test]
+    fn the_critical_path_and_the_barriers_are_two_commands() {
+        let path = |clock| phases(&PhasesAsked { clock }, "a.ipuprofile", &summary());
+        let whole = "profile-critical-path a.ipuprofile --limit 0 --json";
+        assert_eq!(path(ClockKind::Cropped), whole);
+        let shared = "profile-critical-path a.ipuprofile --shared-clock --limit 0 --json";
+        assert_eq!(path(ClockKind::Tile), shared);
+        let said = barriers(&(), "a.ipuprofile", &summary());
+        assert_eq!(said, "profile-barriers a.ipuprofile --limit 0 --json");
     }
 
     #[test]

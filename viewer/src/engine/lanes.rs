@@ -86,6 +86,7 @@ impl Lane {
             Request::Hash => Self::Hash,
             Request::ReadAll | Request::ReadLess => Self::Reading,
             Request::PanelJson(_)
+            | Request::BarriersJson
             | Request::SpentJson(..)
             | Request::MemoryJson(_)
             | Request::MatrixJson(_) => Self::Json,

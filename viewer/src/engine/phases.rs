@@ -1,11 +1,12 @@
 //! The run phase by phase: for whom the tiles waited, and what balance would save.
 
+use analytics::barriers::{self, BarrierSort};
 use analytics::clock::ClockKind;
 use analytics::critical::{CriticalOptions, Parts};
 use analytics::order;
 use analytics::phases::{self, Phase, PhaseReport};
 use analytics::profile::ProfileReport;
-use analytics::report::critical_json;
+use analytics::report;
 use analytics::text;
 use analytics::units::{Cycles, PhysicalTile};
 use serde::{Deserialize, Serialize};
@@ -94,7 +95,13 @@ pub(crate) fn phases(report: &ProfileReport, asked: PhasesAsked) -> Result<Phase
 /// What `profile-critical-path --json --limit 0` prints.
 pub(crate) fn phases_json(report: &ProfileReport, asked: PhasesAsked) -> Result<String, Failure> {
     let path = analytics::critical::critical_path(report, &options(asked.clock))?;
-    Ok(critical_json(&path, 0))
+    Ok(report::critical_json(&path, 0))
+}
+
+/// What `profile-barriers --json --limit 0` prints.
+pub(crate) fn barriers_json(report: &ProfileReport) -> Result<String, Failure> {
+    let found = barriers::barriers(report)?;
+    Ok(report::barriers_json(&found, BarrierSort::default(), 0))
 }
 
 /// The critical path on a clock.
@@ -398,6 +405,10 @@ mod tests {
     use analytics::units::RawCounter;
 
     use super::*;
+    use crate::engine::answer;
+    use crate::engine::held::Held;
+    use crate::engine::protocol::{Answer, Request};
+    use crate::engine::read::Input;
 
     fn step(kind: SampleKind, phase: u32) -> StepDescriptor {
         StepDescriptor {
@@ -415,7 +426,7 @@ mod tests {
         }
     }
 
-    /// A run where `cycles` says how long a tile computes before the exchange of a phase, which ends
+    /// A run where `cycles` says how long a tile computes before the exchange of a phase; that ends
     /// at once on all tiles.
     fn report(tiles: u32, phases: u32, cycles: impl Fn(u32, u32) -> u32) -> ProfileReport {
         let mut writer = ProfileWriter::new(&ProfileHeader::default());
@@ -438,7 +449,7 @@ mod tests {
         open_bytes(bytes::Bytes::from(bytes)).expect("a valid profile")
     }
 
-    fn answer(report: &ProfileReport) -> PhasesAnswer {
+    fn answered(report: &ProfileReport) -> PhasesAnswer {
         let clock = ClockKind::Cropped;
         phases(report, PhasesAsked { clock }).expect("all samples are here")
     }
@@ -450,7 +461,7 @@ mod tests {
             true => 200 + tile,
             false => 100,
         });
-        let tiles = answer(&report).tiles;
+        let tiles = answered(&report).tiles;
         let names: Vec<_> = tiles
             .rows
             .iter()
@@ -461,16 +472,31 @@ mod tests {
     }
 
     #[test]
+    fn the_json_of_the_barriers_is_what_the_command_prints() {
+        let report = report(4, 30, |tile, phase| 100 + tile * phase);
+        let held = Held::new(0, String::new(), report, Input::Whole(bytes::Bytes::new()));
+        let profile = held.report.borrow();
+        let sources = held.sources(&profile, None);
+        let told = answer::exact(&sources, Request::BarriersJson, &held.groups);
+        // All boundaries in the order that the command has by itself.
+        let found = barriers::barriers(&profile).expect("all samples are here");
+        let sort = BarrierSort::from_name("last-exit").expect("an order");
+        let printed = report::barriers_json(&found, sort, 0);
+        assert!(printed.contains("\"shownBarrierCount\": 30"), "{printed}");
+        assert_eq!(told, Ok(Answer::Json(printed)));
+    }
+
+    #[test]
     fn a_tie_is_told_beside_the_tile_that_is_named() {
         let report = report(4, 2, |tile, phase| match (phase, tile) {
             (0, _) => [400, 395, 376, 375][tile as usize],
             (_, 2) => 500,
             _ => 100,
         });
-        let found = answer(&report);
+        let found = answered(&report);
         let at = found.phases.columns.iter().position(|it| it.id == "tied");
         let at = at.expect("there is the column");
-        let tolerance = format!("at most {} cycles", analytics::barriers::TIE_CYCLES);
+        let tolerance = format!("at most {} cycles", barriers::TIE_CYCLES);
         assert!(found.phases.columns[at].meaning.contains(&tolerance));
         let tied: Vec<_> = found
             .phases

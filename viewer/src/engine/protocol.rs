@@ -89,6 +89,8 @@ pub(crate) enum Request {
     Panel(PanelAsked),
     /// The JSON behind a panel.
     PanelJson(PanelAsked),
+    /// The JSON of the boundaries at which tiles wait for each other.
+    BarriersJson,
     /// The JSON behind the sums of a part.
     SpentJson(SpentAsked, Told),
     /// Opens a second profile beside the first one.

@@ -10,14 +10,15 @@ use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, bring};
 use super::facts::{Facts, Warnings};
 use super::legend::Swatches;
+use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::phases::{PhaseBar, PhasesAsked};
 use crate::engine::protocol::Request;
 use crate::engine::slack::SlackAsked;
-use crate::engine::summary::Summary;
 use crate::pictures::waterfall::{self, Rows, WaterfallView};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::{reveal, use_derived};
+use crate::state::load::LoadState;
 use crate::timeline::pointer::place;
 use crate::timeline::stage::{Stage, keep_painted};
 
@@ -26,18 +27,14 @@ use crate::timeline::stage::{Stage, keep_painted};
 pub(crate) fn Phases() -> impl IntoView {
     let app = use_app();
     let answer = app.panels.phases;
-    let asked = move || {
-        let clock = app.view.with(|view| view.clock);
-        Some(PhasesAsked { clock })
+    let asked = move || PhasesAsked {
+        clock: app.view.with(|view| view.clock),
     };
     let answered = move || answer.with(|it| it.as_ref().map(|it| it.asked));
-    let state = keep_asked(asked, PanelAsked::Phases, answered);
+    let state = keep_asked(move || Some(asked()), PanelAsked::Phases, answered);
     let clock = of(answer, |it| it.clock);
     let facts = of(answer, |it| it.facts.clone());
     let warnings = of(answer, |it| it.warnings.clone());
-    let question = move || Some(Request::PanelJson(PanelAsked::Phases(asked()?)));
-    let question = Signal::derive(question);
-    let command = command_of(asked, command);
     let pressed = Callback::new(move |at: usize| {
         let bar = answer.with_untracked(|it| it.as_ref()?.bars.get(at).cloned());
         if let Some(bar) = bar {
@@ -52,7 +49,7 @@ pub(crate) fn Phases() -> impl IntoView {
             <div class="controls">
                 <h2>"Phases: for whom the tiles waited"</h2>
                 <span class="hint">{hint}</span>
-                <CopyAnswer id="phases" asked=question command/>
+                <Copies asked=Signal::derive(asked)/>
             </div>
             <Facts id="phases" facts/>
             <Warnings warnings/>
@@ -73,13 +70,34 @@ pub(crate) fn Phases() -> impl IntoView {
     }
 }
 
-/// The command that prints the same.
-fn command(asked: &PhasesAsked, file: &str, _of: &Summary) -> String {
-    let shared = match asked.clock {
-        ClockKind::Cropped => "",
-        ClockKind::Shared | ClockKind::Tile => " --shared-clock",
-    };
-    format!("profile-critical-path {file}{shared} --limit 0 --json")
+/// Copies what the panel's figures are from: the path, and the boundaries that cut it.
+#[component]
+fn Copies(
+    /// The question about the path.
+    asked: Signal<PhasesAsked>,
+) -> impl IntoView {
+    let app = use_app();
+    let path = move || Some(Request::PanelJson(PanelAsked::Phases(asked.get())));
+    let path = Signal::derive(path);
+    let path_command = command_of(move || Some(asked.get()), command::phases);
+    // The question is the same of every profile; what was copied is of one.
+    let is_open = move || app.load.with(LoadState::has_profile);
+    let barriers = Signal::derive(move || is_open().then_some(Request::BarriersJson));
+    let barriers_command = command_of(|| Some(()), command::barriers);
+    view! {
+        <span class="copies" role="group" aria-label="Critical path">
+            <span title="Phases, what their last tiles did, and what balance would save">
+                "Critical path"
+            </span>
+            <CopyAnswer id="phases" asked=path command=path_command/>
+        </span>
+        <span class="copies" role="group" aria-label="Barriers">
+            <span title="Who arrived last, how late, why, and who waited; on the shared clock">
+                "Barriers"
+            </span>
+            <CopyAnswer id="barriers" asked=barriers command=barriers_command/>
+        </span>
+    }
 }
 
 /// Brings a phase closer, and its straggler into view.
