@@ -11,7 +11,7 @@ pub const UNAVAILABLE: &str = "unavailable";
 /// What stands for a time that needs the clock rate of a profile that has none.
 pub const CLOCK_UNKNOWN: &str = "clock unknown";
 /// Narrow no-break space, the separator of digit groups: a number is never broken over two lines.
-const GROUP_SPACE: char = '\u{202f}';
+pub const GROUP_SPACE: char = '\u{202f}';
 
 /// `count` with a narrow space between groups of three digits.
 #[must_use]

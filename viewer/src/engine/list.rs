@@ -173,6 +173,15 @@ impl Cell {
         }
     }
 
+    /// A number that names a thing, as a tile or an item: nothing to add up, so its digits are
+    /// written without groups, as everywhere else.
+    pub(crate) fn id(id: u32) -> Self {
+        Self {
+            text: id.to_string(),
+            raw: id.to_string(),
+        }
+    }
+
     /// A number of things, cycles or bytes.
     pub(crate) fn count(count: u64) -> Self {
         Self {

@@ -154,10 +154,10 @@ pub(crate) fn summary(map: &PackageMap, name: &str, bytes: u64) -> PackageSummar
         tiles.push(
             Press::Panel,
             vec![
-                Cell::count(u64::from(it.tile.get())),
+                Cell::id(it.tile.get()),
                 Cell::count(it.bytes),
                 Cell::share(part(it.bytes)),
-                Cell::count(u64::from(it.item)),
+                Cell::id(it.item),
                 Cell::name(item.map_or("", |it| &it.name)),
                 Cell::count(u64::from(it.allocations)),
             ],
@@ -304,7 +304,13 @@ fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
     ]);
     for it in list {
         let name = map.items.get(it.first as usize);
-        let last = (it.last != FOREVER).then_some(u64::from(it.last));
+        let last = match it.last {
+            FOREVER => Cell {
+                text: "the end".to_owned(),
+                ..Cell::unknown()
+            },
+            last => Cell::id(last),
+        };
         table.push(
             Press::Nothing,
             vec![
@@ -316,12 +322,9 @@ fn allocations(map: &PackageMap, list: &[Allocation]) -> List {
                 Cell::count(u64::from(it.bytes)),
                 Cell::name(it.class.name()),
                 Cell::name(&it.elements()),
-                Cell::count(u64::from(it.first)),
+                Cell::id(it.first),
                 Cell::name(name.map_or("", |it| &it.name)),
-                Cell {
-                    text: last.map_or_else(|| "the end".to_owned(), text::count),
-                    ..Cell::count_or_unknown(last)
-                },
+                last,
                 Cell::count(u64::from(map.after(it) - it.first)),
             ],
         );

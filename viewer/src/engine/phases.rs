@@ -258,14 +258,14 @@ fn listed(phases: &[Phase]) -> List {
     let mut list = List::new(&COLUMNS);
     for phase in phases {
         let (waited_for, kernel) = (phase.waited_for.as_ref(), phase.kernel.as_ref());
-        let straggler = phase.straggler.map(|it| u64::from(it.get()));
+        let straggler = phase.straggler.map(|it| Cell::id(it.get()));
         list.push(
             Press::Jump(phase.start, phase.end),
             vec![
                 Cell::name(&phase.name),
                 Cell::count(phase.start),
                 Cell::count(phase.cycles()),
-                Cell::count_or_unknown(straggler),
+                straggler.unwrap_or_else(Cell::unknown),
                 waited_for.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
                 kernel.map_or_else(Cell::unknown, |it| Cell::name(&it.0)),
                 Cell::count_or_unknown(kernel.map(|it| it.1)),
@@ -387,7 +387,7 @@ fn tiles(found: &PhaseReport) -> List {
         list.push(
             Press::Tile(tile),
             vec![
-                Cell::count(u64::from(tile)),
+                Cell::id(tile),
                 Cell::count(it.caused),
                 Cell::count(it.last_at),
                 Cell::count(it.waiting.saturating_add(it.waiting_in_exchange)),

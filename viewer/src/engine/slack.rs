@@ -55,7 +55,7 @@ pub(crate) fn slack(report: &ProfileReport, asked: SlackAsked) -> Result<SlackAn
         list.push(
             Press::Tile(tile),
             vec![
-                Cell::count(u64::from(tile)),
+                Cell::id(tile),
                 Cell::count(it.arrival),
                 Cell::count(it.slack),
             ],

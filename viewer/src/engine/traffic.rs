@@ -124,7 +124,8 @@ fn exchanges(found: &Totals) -> List {
                 Cell::decimal(it.bytes_per_cycle().filter(|_| known.is_some()), 1),
                 Cell::count_or_unknown(known.map(|()| it.senders)),
                 Cell::count_or_unknown(known.map(|()| it.receivers)),
-                Cell::count_or_unknown(it.hottest.map(|it| u64::from(it.0.get()))),
+                it.hottest
+                    .map_or_else(Cell::unknown, |it| Cell::id(it.0.get())),
                 Cell::count_or_unknown(it.hottest.map(|it| it.1)),
             ],
         );
@@ -160,7 +161,7 @@ fn tiles(found: &Totals) -> List {
         list.push(
             Press::Tile(tile),
             vec![
-                Cell::count(u64::from(tile)),
+                Cell::id(tile),
                 Cell::count(it.bytes[receive]),
                 Cell::count(it.bytes[send]),
                 Cell::count(it.events[receive]),

@@ -3,18 +3,23 @@
 use std::cmp::Ordering;
 
 use analytics::order;
+use analytics::text::GROUP_SPACE;
 
 use super::view::Sort;
 use crate::engine::list::{List, ListRow, number};
 
-/// Positions of the rows that hold `find` in one of their texts, whatever the case, in the order of
-/// `order`: unknown figures last either way, rows alike as they came. Without an order, or under
+/// Positions of the rows that hold `find` in one of their texts, whatever the case and with or
+/// without spaces between groups of digits, in the order of `order`: unknown figures last either way, rows alike as they came. Without an order, or under
 /// one of a column that is not there, as they came.
 pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize> {
-    let wanted = find.to_lowercase();
+    // Nobody types the narrow space that groups digits.
+    let wanted = find.to_lowercase().replace(GROUP_SPACE, " ");
     let holds = |row: &ListRow| {
-        let mut cells = row.cells.iter();
-        cells.any(|it| it.text.to_lowercase().contains(&wanted))
+        let mut texts = row.cells.iter().map(|it| it.text.to_lowercase());
+        texts.any(|text| {
+            let holds = |space| text.replace(GROUP_SPACE, space).contains(&wanted);
+            holds("") || holds(" ")
+        })
     };
     let mut rows: Vec<usize> = (0..list.rows.len())
         .filter(|&at| holds(&list.rows[at]))
@@ -92,6 +97,19 @@ mod tests {
     fn a_text_keeps_the_rows_that_hold_it() {
         assert_eq!(shown(&list(), None, "gem"), [2]);
         assert_eq!(shown(&list(), None, ""), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn a_number_is_found_with_and_without_its_groups() {
+        let mut list = List::new(&[("tile", "", ""), ("cycles", "", "")]);
+        for (tile, cycles) in [(1_001, 7), (9, 21_001), (10, 555_010)] {
+            list.push(Press::Nothing, vec![Cell::id(tile), Cell::count(cycles)]);
+        }
+        assert_eq!(list.rows[0].cells[0].text, "1001");
+        assert_eq!(shown(&list, None, "1001"), [0, 1]);
+        assert_eq!(shown(&list, None, "1 001"), [1]);
+        assert_eq!(shown(&list, None, "1\u{202f}001"), [1]);
+        assert_eq!(shown(&list, None, "555 010"), [2]);
     }
 
     #[test]
