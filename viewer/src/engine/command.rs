@@ -3,6 +3,7 @@
 
 use analytics::chart::Chart;
 use analytics::clock::ClockKind;
+use analytics::profile::SampleKind;
 
 use super::memory::{MatrixAsked, MemoryAsked, PAIRS_MAX};
 use super::phases::PhasesAsked;
@@ -73,11 +74,10 @@ pub(crate) fn matrix(asked: &MatrixAsked, file: &str) -> String {
 pub(crate) fn plot(asked: &PlotAsked, file: &str, _of: &Summary) -> String {
     let (chart, clock) = (asked.chart.name(), asked.clock.name());
     let kernel = flag("--kernel", asked.kernel.as_deref());
-    // The command draws phases of all kinds unless told otherwise.
-    let kind = match (&asked.kernel, asked.chart) {
-        (Some(_), Chart::Phases) => " --kind compute",
-        _ => "",
-    };
+    // What the command takes unless told otherwise.
+    let usual = (asked.chart != Chart::Phases).then_some(SampleKind::Compute);
+    let kind = asked.kind().filter(|kind| Some(*kind) != usual);
+    let kind = flag("--kind", kind.map(SampleKind::name));
     let (width, height) = asked.size;
     let dark = if asked.dark { " --dark" } else { "" };
     format!(
@@ -167,6 +167,15 @@ mod tests {
         };
         let said = plot(&asked(Chart::Phases, Some("k")), "a.ipuprofile", &summary());
         assert!(said.contains(" --kernel k --kind compute "), "{said}");
+        let said = plot(
+            &asked(Chart::Tiles, Some("sync")),
+            "a.ipuprofile",
+            &summary(),
+        );
+        assert!(
+            said.contains(" --kernel sync --kind synchronization "),
+            "{said}"
+        );
         let said = plot(&asked(Chart::Durations, None), "a.ipuprofile", &summary());
         assert_eq!(
             said,

@@ -13,6 +13,7 @@ use super::cause::Failure;
 use super::list::{List, Press};
 use super::protocol::{chart_name, clock_name};
 use super::table::Cell;
+use crate::state::kind_choice::kind_counted;
 
 /// Which chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,13 +77,21 @@ pub(crate) fn plot(report: &ProfileReport, asked: &PlotAsked) -> Result<PlotAnsw
     })
 }
 
+impl PlotAsked {
+    /// The kind of the samples that count; `None` is all of them.
+    pub(super) fn kind(&self) -> Option<SampleKind> {
+        let all_kinds = self.chart == Chart::Phases && self.kernel.is_none();
+        let usual = (!all_kinds).then_some(SampleKind::Compute);
+        kind_counted(self.kernel.as_deref(), usual)
+    }
+}
+
 fn question(asked: &PlotAsked) -> ChartQuestion {
-    let all_kinds = asked.chart == Chart::Phases && asked.kernel.is_none();
     ChartQuestion {
         chart: asked.chart,
         figure: SortKey::WorkCycles,
         filter: Filter {
-            kind: (!all_kinds).then_some(SampleKind::Compute),
+            kind: asked.kind(),
             kernel: asked.kernel.clone(),
             ..Filter::default()
         },
@@ -180,6 +189,27 @@ fn groups_in_words(found: &QueryResult) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_in_focus_is_asked_for_as_a_kind() {
+        let kind = |chart, kernel: Option<&str>| {
+            let asked = PlotAsked {
+                chart,
+                clock: ClockKind::Cropped,
+                kernel: kernel.map(str::to_owned),
+                size: (900, 420),
+                dark: false,
+            };
+            question(&asked).filter.kind
+        };
+        let waiting = Some(SampleKind::Synchronization);
+        for chart in Chart::ALL {
+            assert_eq!(kind(chart, Some("sync")), waiting, "{}", chart.name());
+            assert_eq!(kind(chart, Some("gemm")), Some(SampleKind::Compute));
+        }
+        assert_eq!(kind(Chart::Tiles, None), Some(SampleKind::Compute));
+        assert_eq!(kind(Chart::Phases, None), None);
+    }
 
     #[test]
     fn a_histogram_is_told_by_its_highest_bin() {

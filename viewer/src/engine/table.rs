@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use super::list::Press;
 use super::protocol::TableAsked;
 use crate::browser::quoted;
-use crate::state::kind_choice::kind_called;
+use crate::state::kind_choice::kind_counted;
 use crate::state::view::{Grouping, Sort};
 
 /// A column: its JSON name, its heading, and what it means.
@@ -251,8 +251,7 @@ pub(crate) fn to_query(asked: &TableAsked) -> Query {
 /// The kind of the samples that count; that of the kernel that they are of, where that is no kernel
 /// but a word for a kind.
 fn kind(asked: &TableAsked) -> Option<SampleKind> {
-    let of_kernel = asked.kernel.as_deref().and_then(kind_called);
-    of_kernel.or_else(|| asked.kind.to_query())
+    kind_counted(asked.kernel.as_deref(), asked.kind.to_query())
 }
 
 /// The same query in the order of `sort`, in the words of `profile-query`: both the command and the

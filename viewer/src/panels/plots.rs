@@ -12,6 +12,7 @@ use crate::engine::command;
 use crate::engine::panel::PanelAsked;
 use crate::engine::plot::PlotAsked;
 use crate::state::actions::{App, use_app};
+use crate::state::kind_choice::kind_called;
 use crate::theme::Theme;
 use crate::timeline::canvas::device;
 use crate::timeline::layout::Size;
@@ -39,7 +40,10 @@ pub(crate) fn Plots() -> impl IntoView {
             .unwrap_or_default()
     };
     let about = move || match app.view.with(|view| view.kernel.clone()) {
-        Some(kernel) => format!("of kernel {kernel}"),
+        Some(kernel) => match kind_called(&kernel) {
+            Some(kind) => format!("of kind {}", kind.name()),
+            None => format!("of kernel {kernel}"),
+        },
         None => "of all kernels; focus one to see it alone".to_owned(),
     };
     let label = move || {

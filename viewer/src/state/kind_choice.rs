@@ -31,6 +31,12 @@ pub(crate) fn kind_called(kernel: &str) -> Option<SampleKind> {
     }
 }
 
+/// The kind of the samples that count: that of `kernel` where it is a word for a kind, as such
+/// samples compute nothing; else the `usual` one.
+pub(crate) fn kind_counted(kernel: Option<&str>, usual: Option<SampleKind>) -> Option<SampleKind> {
+    kernel.and_then(kind_called).or(usual)
+}
+
 /// What is in focus where the kind of this name is; compute is in focus by kernels only.
 pub(crate) fn kind_focus(kind: &str) -> Option<&'static str> {
     let names = ["exchange", "sync", "idle"].into_iter();
