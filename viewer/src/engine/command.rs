@@ -96,8 +96,13 @@ fn tiles(names: &TileNames, from: u32, to: u32) -> String {
 }
 
 /// A flag with its value, where there is one.
-fn flag(name: &str, value: Option<&str>) -> String {
-    value.map_or_else(String::new, |it| format!(" {name} {}", quoted(it)))
+pub(super) fn flag(name: &str, value: Option<&str>) -> String {
+    let Some(value) = value else {
+        return String::new();
+    };
+    // A value must not pass for a flag.
+    let joint = if value.starts_with('-') { '=' } else { ' ' };
+    format!(" {name}{joint}{}", quoted(value))
 }
 
 #[cfg(test)]
@@ -176,6 +181,8 @@ mod tests {
             said.contains(" --kernel sync --kind synchronization "),
             "{said}"
         );
+        let said = plot(&asked(Chart::Tiles, Some("-k")), "a.ipuprofile", &summary());
+        assert!(said.contains(" --kernel=-k --clock "), "{said}");
         let said = plot(&asked(Chart::Durations, None), "a.ipuprofile", &summary());
         assert_eq!(
             said,

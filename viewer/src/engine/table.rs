@@ -12,9 +12,9 @@ use analytics::{report, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::command::flag;
 use super::list::Press;
 use super::protocol::TableAsked;
-use crate::browser::quoted;
 use crate::state::kind_choice::kind_counted;
 use crate::state::view::{Grouping, Sort};
 
@@ -279,9 +279,7 @@ pub(crate) fn words(asked: &TableAsked, sort: &Sort) -> Vec<(String, String)> {
 pub(crate) fn to_command(words: &[(String, String)], file: &str) -> String {
     let mut command = format!("profile-query {file}");
     for (word, value) in words {
-        // A value must not pass for a flag.
-        let joint = if value.starts_with('-') { '=' } else { ' ' };
-        command.push_str(&format!(" --{word}{joint}{}", quoted(value)));
+        command.push_str(&flag(&format!("--{word}"), Some(value)));
     }
     command.push_str(" --json");
     command
