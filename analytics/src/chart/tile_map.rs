@@ -18,9 +18,13 @@ const TOP: u32 = 36;
 const BOTTOM: u32 = 28;
 /// Tiles of a row: the ids of a row are this many apart from those below.
 const ROW: u32 = 46;
+/// Shares whose colours the scale shows, and the size of each in pixels.
+const SCALE: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+const SWATCH: i32 = 12;
 
-/// Draws the tiles of `result`, an answer grouped by tile, from the lowest figure (light) to the
-/// highest (dark). Tiles that the answer leaves out, or whose figure is unknown, are outlined.
+/// Draws the tiles of `result`, an answer grouped by tile, from the lowest figure (close to the
+/// background) to the highest, and the colours between them as a scale below. Tiles that the answer
+/// leaves out, or whose figure is unknown, are outlined.
 ///
 /// # Errors
 /// What the backend reports.
@@ -65,13 +69,28 @@ pub fn tile_map<DB: DrawingBackend>(
         });
         draw_tile(area, theme, id, fits, share)?;
     }
+    draw_scale(area, theme, figure, (low, high))
+}
+
+/// The colours in order, and the figures at both ends: which end is light depends on the theme.
+fn draw_scale<DB: DrawingBackend>(
+    area: &DrawingArea<DB, Shift>,
+    theme: &Theme,
+    figure: SortKey,
+    (low, high): (f64, f64),
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let bottom = coordinate(area.dim_in_pixel().1) - 6;
+    let mut left = coordinate(SIDE);
+    let is_known = low <= high;
+    for share in SCALE.into_iter().filter(|_| is_known) {
+        let corners = [(left, bottom - SWATCH), (left + SWATCH, bottom)];
+        area.draw(&Rectangle::new(corners, colour(theme, share).filled()))?;
+        left += SWATCH;
+    }
+    left += if is_known { SWATCH } else { 0 };
+    let said = scale(figure, low, high);
     let footer = style(&theme.text, HPos::Left, VPos::Bottom);
-    let bottom = coordinate(height) - 6;
-    area.draw_text(
-        &scale(figure, low, high),
-        &footer,
-        (coordinate(SIDE), bottom),
-    )
+    area.draw_text(&said, &footer, (left, bottom))
 }
 
 fn tile(group: &Group) -> Option<u32> {
@@ -119,5 +138,5 @@ fn scale(figure: SortKey, low: f64, high: f64) -> String {
             text::decimal(value, 0)
         }
     };
-    format!("light {}, dark {}", value(low), value(high))
+    format!("from {} to {}", value(low), value(high))
 }

@@ -91,13 +91,13 @@ fn bars_of_a_histogram_are_as_tall_as_their_counts() {
 }
 
 #[test]
-fn the_darkest_tile_has_the_highest_figure_and_rows_are_46_tiles_apart() {
+fn the_strongest_tile_has_the_highest_figure_and_rows_are_46_tiles_apart() {
     let result = grouped(GroupBy::Tile);
     let svg = drawn((600, 200), |area| {
         tile_map(area, &result, SortKey::WorkCycles, &Theme::LIGHT).expect("draws");
     });
     let found = rectangles(&svg);
-    let [first, second, last] = &found[..] else {
+    let Some(([first, second, last], _scale)) = found.split_first_chunk() else {
         panic!("{found:?}");
     };
     assert_eq!((first.1, second.1), (36, 36));
@@ -105,7 +105,25 @@ fn the_darkest_tile_has_the_highest_figure_and_rows_are_46_tiles_apart() {
     assert_eq!(last.0, first.0, "tile 46 is below tile 0");
     assert_eq!(last.4, "#246AA8");
     assert!(first.4 != second.4 && second.4 != last.4, "{found:?}");
-    assert!(svg.contains("light 18, dark 48"), "{svg}");
+}
+
+#[test]
+fn the_scale_of_a_tile_map_goes_from_the_lowest_to_the_highest_in_both_themes() {
+    let result = grouped(GroupBy::Tile);
+    for theme in [Theme::LIGHT, Theme::DARK] {
+        let svg = drawn((600, 200), |area| {
+            tile_map(area, &result, SortKey::WorkCycles, &theme).expect("draws");
+        });
+        assert!(svg.contains("from 18 to 48"), "{svg}");
+        let found = rectangles(&svg);
+        let (tiles, scale) = found.split_at(3);
+        let ends = |list: &[Rectangle]| {
+            let end = |it: Option<&Rectangle>| it.expect("one is drawn").4.clone();
+            (end(list.first()), end(list.last()))
+        };
+        assert_eq!(ends(scale), ends(tiles), "{scale:?}");
+        assert!(scale.is_sorted_by_key(|it| it.0), "{scale:?}");
+    }
 }
 
 #[test]
