@@ -17,11 +17,13 @@ use crate::text;
 const SIDE: i32 = 16;
 const TOP: i32 = 36;
 const BOTTOM: i32 = 44;
-/// Pixels that the label of a bar needs.
+/// Pixels that the label of a bar needs, and a number above it.
 const LABEL: i32 = 72;
+const COUNT: f64 = 52.0;
 
-/// Draws one bar for each bin of `histogram`: the height is its number of samples, the label its
-/// shortest duration in cycles. Bins are a quarter of a power of two wide.
+/// Draws one bar for each bin of `histogram`: the height is its number of samples, which stands above
+/// it where there is space, the label its shortest duration in cycles. The longest duration stands
+/// at the right edge.
 ///
 /// # Errors
 /// What the backend reports.
@@ -46,6 +48,8 @@ pub fn duration_histogram<DB: DrawingBackend>(
     let bottom = height - BOTTOM;
     let each = f64::from((width - 2 * SIDE).max(1)) / float(bins.len() as u64);
     let left = |at: usize| SIDE + pixel(each * float(at as u64));
+    let label = style(&theme.text, HPos::Left, VPos::Top);
+    let above = style(&theme.text, HPos::Left, VPos::Bottom);
     let mut free_from = 0;
     for (at, bin) in bins.iter().enumerate() {
         let full = f64::from((bottom - TOP).max(0));
@@ -53,13 +57,20 @@ pub fn duration_histogram<DB: DrawingBackend>(
         let right = (left(at + 1) - 1).max(left(at) + 1);
         let corners = [(left(at), bottom - tall), (right, bottom)];
         area.draw(&Rectangle::new(corners, theme.useful.filled()))?;
-        if left(at) >= free_from {
-            let label = style(&theme.text, HPos::Left, VPos::Top);
+        if each >= COUNT && bin.samples > 0 {
+            let place = (left(at), bottom - tall - 1);
+            area.draw_text(&text::count(bin.samples), &above, place)?;
+        }
+        // The last label is that of the right edge.
+        if left(at) >= free_from && (at == 0 || left(at) + 2 * LABEL <= width - SIDE) {
             let place = (left(at), bottom + 6);
             area.draw_text(&text::count(bin.first), &label, place)?;
             free_from = left(at) + LABEL;
         }
     }
+    let end = style(&theme.text, HPos::Right, VPos::Top);
+    let longest = format!("to {}", text::count(histogram.longest));
+    area.draw_text(&longest, &end, (width - SIDE, bottom + 6))?;
     let note = format!("tallest bar: {} samples", text::count(most));
     let footer = style(&theme.text, HPos::Left, VPos::Bottom);
     area.draw_text(&note, &footer, (SIDE, height - 6))

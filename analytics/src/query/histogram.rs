@@ -7,11 +7,19 @@ use super::{Filter, QueryError};
 use crate::clock::{ClockKind, Frame};
 use crate::profile::ProfileReport;
 
-/// Durations of matching samples by bins a quarter of a power of two wide.
+/// Bins a quarter of a power of two wide tell too little where they are no more than this.
+const FEW: u32 = 8;
+/// Bins of one width, at most.
+const EVEN_MAX: u64 = 24;
+
+/// Durations of matching samples by bins: a quarter of a power of two wide or, where these were few,
+/// of one width from the shortest duration on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// From the first bin with samples to the last; ascending, without gaps.
     pub bins: Vec<Bin>,
+    /// Longest duration of a sample, in cycles.
+    pub longest: u64,
 }
 
 /// Samples of similar duration.
@@ -42,18 +50,49 @@ pub fn histogram(
 ) -> Result<Histogram, QueryError> {
     let frame = Frame::new(report, clock);
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    let (mut shortest, mut longest) = (u64::MAX, 0);
     visit_matching(report, filter, frame, |_, placed| {
-        *counts.entry(bin(placed.duration)).or_default() += 1;
+        let duration = placed.duration;
+        *counts.entry(bin(duration)).or_default() += 1;
+        (shortest, longest) = (shortest.min(duration), longest.max(duration));
     })?;
-    let ends = counts.keys().next().zip(counts.keys().next_back());
-    let bins = ends.map_or_else(Vec::new, |(&first, &last)| {
-        let one = |bin| Bin {
-            first: first_of(bin),
-            samples: counts.get(&bin).copied().unwrap_or(0),
-        };
-        (first..=last).map(one).collect()
-    });
-    Ok(Histogram { bins })
+    if counts.is_empty() {
+        return Ok(Histogram::default());
+    }
+    let (first, last) = (bin(shortest), bin(longest));
+    let one = |bin| Bin {
+        first: first_of(bin),
+        samples: counts.get(&bin).copied().unwrap_or(0),
+    };
+    let mut bins: Vec<Bin> = (first..=last).map(one).collect();
+    if last - first < FEW {
+        // How fine the bins must be is known only now: the samples are visited again.
+        bins = even(shortest, longest);
+        let width = width(longest - shortest);
+        visit_matching(report, filter, frame, |_, placed| {
+            let at = usize::try_from((placed.duration - shortest) / width);
+            if let Some(bin) = at.ok().and_then(|at| bins.get_mut(at)) {
+                bin.samples += 1;
+            }
+        })?;
+    }
+    Ok(Histogram { bins, longest })
+}
+
+/// Empty bins of one width, from the shortest duration to the longest.
+fn even(shortest: u64, longest: u64) -> Vec<Bin> {
+    let range = longest - shortest;
+    let width = width(range);
+    let bin = |at| Bin {
+        first: shortest + at * width,
+        samples: 0,
+    };
+    (0..=range / width).map(bin).collect()
+}
+
+/// The least width at which no more than [`EVEN_MAX`] bins reach over `range`.
+const fn width(range: u64) -> u64 {
+    range / EVEN_MAX + 1
 }
 
 /// The bin of a duration: itself below 4, then four a power of two.
@@ -93,5 +132,16 @@ mod tests {
             at = found;
         }
         assert_eq!(first_of(bin(u64::MAX)), 7 << 61);
+    }
+
+    #[test]
+    fn even_bins_are_few_and_reach_from_the_shortest_to_the_longest() {
+        for (shortest, longest) in [(7, 7), (0, 24), (48_246, 48_462), (1 << 63, u64::MAX)] {
+            let (bins, width) = (even(shortest, longest), width(longest - shortest));
+            let (first, last) = (bins[0].first, bins[bins.len() - 1].first);
+            assert_eq!(first, shortest);
+            assert!(last <= longest && longest - last < width, "{longest}");
+            assert!(bins.len() as u64 <= EVEN_MAX, "{} bins", bins.len());
+        }
     }
 }

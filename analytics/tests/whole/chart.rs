@@ -91,6 +91,25 @@ fn bars_of_a_histogram_are_as_tall_as_their_counts() {
 }
 
 #[test]
+fn durations_close_to_each_other_have_bars_of_their_own() {
+    let steps = vec![step(SampleKind::Compute, "k", 0, 0)];
+    let samples = [(0, 0, 0, 48_246), (1, 0, 0, 48_462), (2, 0, 0, 48_462)];
+    let report = support::profile(steps, &samples).report();
+    let found = histogram(&report, &Filter::default(), ClockKind::Shared).expect("decodes");
+    let bins: Vec<(u64, u64)> = found.bins.iter().map(|it| (it.first, it.samples)).collect();
+    assert_eq!((bins.len(), found.longest), (22, 48_462));
+    assert_eq!((bins[0], bins[1]), ((48_246, 1), (48_256, 0)));
+    assert_eq!(bins[21], (48_456, 2), "ten cycles wide");
+    let svg = drawn((1_400, 380), |area| {
+        duration_histogram(area, &found, &Theme::LIGHT).expect("draws");
+    });
+    for edge in [">\n48\u{202f}246\n<", ">\nto 48\u{202f}462\n<"] {
+        assert!(svg.contains(edge), "{edge} in {svg}");
+    }
+    assert!(svg.contains(">\n2\n<"), "the height of a bar in {svg}");
+}
+
+#[test]
 fn the_strongest_tile_has_the_highest_figure_and_rows_are_46_tiles_apart() {
     let result = grouped(GroupBy::Tile);
     let svg = drawn((600, 200), |area| {

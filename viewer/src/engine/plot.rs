@@ -117,7 +117,9 @@ fn histogram_in_words(found: &query::Histogram) -> String {
     let samples = text::count(found.sample_count());
     match found.bins.iter().max_by_key(|it| it.samples) {
         Some(most) => format!(
-            "{samples} samples; most of one length, {}, take {} cycles or a little more",
+            "{samples} samples of up to {} cycles; most of one length, {}, take {} cycles or a \
+             little more",
+            text::count(found.longest),
             text::count(most.samples),
             text::count(most.first)
         ),
@@ -217,11 +219,12 @@ mod tests {
         let bins = bins.map(|(first, samples)| query::Bin { first, samples });
         let found = query::Histogram {
             bins: bins.to_vec(),
+            longest: 40,
         };
         assert_eq!(
             histogram_in_words(&found),
-            "1\u{202f}205 samples; most of one length, 1\u{202f}200, take 16 cycles or a little \
-             more"
+            "1\u{202f}205 samples of up to 40 cycles; most of one length, 1\u{202f}200, take 16 \
+             cycles or a little more"
         );
         assert_eq!(
             histogram_in_words(&query::Histogram::default()),
