@@ -11,7 +11,7 @@ use super::menu::Menu;
 use crate::browser::{self, Text};
 use crate::engine::list::{Press, number};
 use crate::engine::protocol::Request;
-use crate::engine::table::{self, COLUMNS, Column, Row};
+use crate::engine::table::{self, COLUMNS, Column, Row, TableAnswer};
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::{Grouping, KindFilter};
@@ -36,14 +36,13 @@ pub(crate) fn KernelTable() -> impl IntoView {
             app.ask(Request::Table(asked));
         }
     });
-    let warnings = move || {
-        app.table
-            .with(|it| it.as_ref().map(|it| it.warnings.clone()))
-            .unwrap_or_default()
-    };
     let notes = move || {
         let note = |it| view! { <p class="note">{it}</p> };
-        warnings().into_iter().map(note).collect_view()
+        let said = app.table.with(|it| it.as_ref().map(|it| said(it)));
+        said.unwrap_or_default()
+            .into_iter()
+            .map(note)
+            .collect_view()
     };
     let state = move || {
         let asked = derived.table_asked.get();
@@ -70,6 +69,16 @@ pub(crate) fn KernelTable() -> impl IntoView {
             </div>
         </section>
     }
+}
+
+/// What a reader should know first.
+fn said(table: &TableAnswer) -> Vec<String> {
+    let lack = table.asked.kind.lack(table.asked.kernel.as_deref());
+    let warnings = table.warnings.iter().cloned();
+    lack.map(str::to_owned)
+        .into_iter()
+        .chain(warnings)
+        .collect()
 }
 
 /// The columns that are shown.

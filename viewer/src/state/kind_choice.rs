@@ -82,8 +82,27 @@ impl KindFilter {
         }
     }
 
+    /// What to say where the kernel in focus is asked for and there is none.
+    pub(crate) fn lack(self, kernel: Option<&str>) -> Option<&'static str> {
+        (self == Self::Focus && kernel.is_none()).then_some(
+            "No kernel is in focus: these are all that compute. Focus one to see it alone.",
+        )
+    }
+
     /// The filter with this name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_focus_that_is_not_there_is_said() {
+        assert!(KindFilter::Focus.lack(None).is_some());
+        assert_eq!(KindFilter::Focus.lack(Some("gemm")), None);
+        assert_eq!(KindFilter::Compute.lack(None), None);
     }
 }
