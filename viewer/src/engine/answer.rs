@@ -2,6 +2,7 @@
 //! module of its own.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use analytics::clock::{ClockKind, Frame, initial_sync_crop};
@@ -34,11 +35,6 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
     let header = report.header();
     let run = |clock| run(report, clock);
     let shared = run(ClockKind::Shared)?;
-    let steps = report.steps().iter();
-    let computing = steps.filter(|step| step.kind == SampleKind::Compute);
-    let computing = order::set(computing.map(|step| step.kernel));
-    let kernels = report.kernels().iter().filter(|id| computing.contains(id));
-    let named = kernels.map(|&id| (id.get(), report.string(id).to_owned()));
     Ok(Summary {
         name: name.to_owned(),
         bytes,
@@ -70,7 +66,7 @@ pub(crate) fn summary(report: &ProfileReport, name: &str, bytes: u64) -> Result<
         covered: covered(report),
         row_version: header.row_schema_version,
         provenance: header.provenance.clone(),
-        kernels: named.filter(|(_, name)| !name.is_empty()).collect(),
+        kernels: kernels(report),
         operations: operations(report),
         metadata_names: metadata_names(report),
     })
@@ -111,6 +107,23 @@ pub(crate) fn run(report: &ProfileReport, clock: ClockKind) -> Result<u64, Failu
         Err(DecodeError::PageMissing { .. }) => run(report, ClockKind::Shared),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Kernels that compute: most tile cycles of the run first, as far as the file has sums; the others
+/// in order of first use.
+fn kernels(report: &ProfileReport) -> Vec<(u32, String)> {
+    let steps = report.steps().iter();
+    let computing = steps.filter(|step| step.kind == SampleKind::Compute);
+    let computing = order::set(computing.map(|step| step.kernel));
+    let sums = report.summary().map_or(&[][..], |it| &it.rows);
+    let sums = sums.iter().filter(|row| row.kind == SampleKind::Compute);
+    let cycles = order::map(sums.map(|row| (row.kernel, row.work_cycles)));
+    let kernels = report.kernels().iter().copied();
+    let mut kernels: Vec<StringId> = kernels.filter(|id| computing.contains(id)).collect();
+    order::by_key(&mut kernels, |id| Reverse(cycles.get(id).copied()));
+    let named = kernels.into_iter();
+    let named = named.map(|id| (id.get(), report.string(id).to_owned()));
+    named.filter(|(_, name)| !name.is_empty()).collect()
 }
 
 fn operations(report: &ProfileReport) -> Vec<(u32, String)> {
@@ -478,4 +491,39 @@ fn phase(sample: &SampleDetail) -> String {
         "exchange "
     };
     format!("{mark}{number} / {}", sample.epoch)
+}
+
+#[cfg(test)]
+mod tests {
+    use analytics::format::open_bytes;
+    use analytics::query::{Filter, Query, SortKey};
+    use analytics::synth::{SynthOptions, generate_bytes};
+
+    use super::*;
+
+    #[test]
+    fn kernels_come_by_their_tile_cycles() {
+        let options = SynthOptions {
+            samples: 4_000,
+            tiles: 40,
+            ..SynthOptions::default()
+        };
+        let report = open_bytes(generate_bytes(&options).expect("valid")).expect("it opens");
+        let question = Query {
+            filter: Filter {
+                kind: Some(SampleKind::Compute),
+                ..Filter::default()
+            },
+            sort_by: SortKey::WorkCycles,
+            limit: 0,
+            ..Query::default()
+        };
+        let found = query::query(&report, &question).expect("decodes");
+        let expected: Vec<&str> = found.groups.iter().map(|it| it.name.as_str()).collect();
+        let kernels = kernels(&report);
+        let names: Vec<&str> = kernels.iter().map(|it| it.1.as_str()).collect();
+        assert_eq!(names, expected);
+        let ids = kernels.iter().map(|it| it.0);
+        assert!(!ids.is_sorted(), "another order than that of first use");
+    }
 }

@@ -85,7 +85,8 @@ pub(crate) struct Summary {
     pub(crate) row_version: u32,
     /// Name and value pairs of the header.
     pub(crate) provenance: Vec<(String, String)>,
-    /// String id and name of every kernel that computes, in order of first use.
+    /// String id and name of every kernel that computes: most tile cycles first, or in order of
+    /// first use where the file has no sums.
     pub(crate) kernels: Vec<(u32, String)>,
     /// String id and name of every operation, in order of first use.
     pub(crate) operations: Vec<(u32, String)>,

@@ -7,35 +7,34 @@ use crate::state::derived::{Derived, use_derived};
 use crate::state::view::Colouring;
 use crate::theme::{HUES, KernelHues, scale};
 
-/// Names in the legend, no more than have a hue of their own; the table names them all.
+/// Names in the legend before it is asked for all, no more than there are hues.
 const NAMES_MAX: usize = HUES;
 
 /// A colour as CSS writes it, and what it means.
 pub(crate) type Entry = (String, String);
 
-/// The colours in force and their meaning. A kernel's name focuses it.
+/// The colours in force and their meaning: of kernels those that took most tile cycles first. A
+/// kernel's name focuses it.
 #[component]
 pub(crate) fn Legend() -> impl IntoView {
     let (app, derived) = (use_app(), use_derived());
     let colour = Memo::new(move |_| app.view.with(|view| view.colour));
+    let all = RwSignal::new(false);
     let plain = move || match colour.get() {
         Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
         Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
-        Colouring::Operation => {
-            let (mut named, more) = names(app, derived, true);
-            named.extend(more);
-            named
-        }
-        Colouring::Kernel => names(app, derived, false).1.into_iter().collect(),
+        Colouring::Operation => names(app, derived, all.get()),
+        Colouring::Kernel => Vec::new(),
     };
     let kernels = move || match colour.get() {
-        Colouring::Kernel => names(app, derived, false).0,
+        Colouring::Kernel => names(app, derived, all.get()),
         _ => Vec::new(),
     };
     view! {
         <ul class="legend" aria-label="Colours" data-testid="legend">
             {move || kernels().into_iter().map(|it| focusing(app, it)).collect_view()}
             {move || plain().into_iter().map(swatch).collect_view()}
+            {move || more(app, colour.get()).map(|count| more_view(count, all))}
             {move || kinds(app, colour.get()).into_iter().map(swatch).collect_view()}
             <li class="hint">
                 "Ctrl + wheel or W S zooms · drag or A D pans · Shift + drag zooms into a range · "
@@ -106,9 +105,10 @@ pub(crate) fn levels(app: App, unknown: &str) -> Vec<Entry> {
     levels
 }
 
-/// The first kernels or operations of the profile, and what to say of those that follow.
-fn names(app: App, derived: Derived, by_operation: bool) -> (Vec<Entry>, Option<Entry>) {
+/// The kernels or the operations of the profile with their colours: `all`, or the first ones.
+fn names(app: App, derived: Derived, all: bool) -> Vec<Entry> {
     let theme = app.theme.get();
+    let by_operation = app.view.with(|view| view.colour == Colouring::Operation);
     let named = app.load.with(|load| {
         let summary = load.summary();
         summary.map_or_else(Vec::new, |it| match by_operation {
@@ -120,14 +120,38 @@ fn names(app: App, derived: Derived, by_operation: bool) -> (Vec<Entry>, Option<
         true => KernelHues::new(named.iter().map(|(_, name)| name.as_str())),
         false => derived.hues.with(|hues| KernelHues::clone(hues)),
     };
-    let more = named.len().saturating_sub(NAMES_MAX);
     let entry = |(_, name): (u32, String)| (hues.colour(&name, theme).css(), name);
-    let entries = named.into_iter().take(NAMES_MAX).map(entry).collect();
-    let rest = (more > 0).then(|| {
-        let said = format!("and {more} more, in these colours again, lighter and darker");
-        ("transparent".to_owned(), said)
+    let most = if all { usize::MAX } else { NAMES_MAX };
+    named.into_iter().take(most).map(entry).collect()
+}
+
+/// How many names follow the first ones, where some do.
+fn more(app: App, colour: Colouring) -> Option<usize> {
+    let count = app.load.with(|load| {
+        let summary = load.summary()?;
+        Some(match colour {
+            Colouring::Operation => summary.operations.len(),
+            Colouring::Kernel => summary.kernels.len(),
+            _ => 0,
+        })
     });
-    (entries, rest)
+    count?.checked_sub(NAMES_MAX).filter(|more| *more > 0)
+}
+
+/// Shows the names that follow the first ones, or hides them again.
+fn more_view(count: usize, all: RwSignal<bool>) -> impl IntoView {
+    let said = move || match all.get() {
+        true => "fewer".to_owned(),
+        false => format!("and {count} more"),
+    };
+    view! {
+        <li>
+            <button type="button" data-testid="legend-more"
+                title="Beyond twelve names, hues come again, lighter and darker"
+                aria-expanded=move || all.get().to_string()
+                on:click=move |_| all.update(|it| *it = !*it)>{said}</button>
+        </li>
+    }
 }
 
 fn kinds(app: App, colouring: Colouring) -> Vec<Entry> {
