@@ -9,8 +9,9 @@ use super::view::Sort;
 use crate::engine::list::{List, ListRow, number};
 
 /// Positions of the rows that hold `find` in one of their texts, whatever the case and with or
-/// without spaces between groups of digits, in the order of `order`: unknown figures last either way, rows alike as they came. Without an order, or under
-/// one of a column that is not there, as they came.
+/// without spaces between groups of digits, in the order of `order`: unknown figures last either
+/// way, rows alike as they came. Without an order, or under one of a column that is not there, as
+/// they came.
 pub(crate) fn shown(list: &List, order: Option<&Sort>, find: &str) -> Vec<usize> {
     // Nobody types the narrow space that groups digits.
     let wanted = find.to_lowercase().replace(GROUP_SPACE, " ");
