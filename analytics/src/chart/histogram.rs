@@ -21,9 +21,9 @@ const BOTTOM: i32 = 44;
 const LABEL: i32 = 72;
 const COUNT: f64 = 52.0;
 
-/// Draws one bar for each bin of `histogram`: the height is its number of samples, which stands above
-/// it where there is space, the label its shortest duration in cycles. The longest duration stands
-/// at the right edge.
+/// Draws one bar for each bin of `histogram`: the height is its number of samples, which stands
+/// above it where there is space, the label its shortest duration in cycles. The longest duration
+/// stands at the right edge.
 ///
 /// # Errors
 /// What the backend reports.

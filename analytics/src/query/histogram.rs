@@ -12,8 +12,8 @@ const FEW: u32 = 8;
 /// Bins of one width, at most.
 const EVEN_MAX: u64 = 24;
 
-/// Durations of matching samples by bins: a quarter of a power of two wide or, where these were few,
-/// of one width from the shortest duration on.
+/// Durations of matching samples by bins: a quarter of a power of two wide or, where these were
+/// few, of one width from the shortest duration on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// From the first bin with samples to the last; ascending, without gaps.
