@@ -338,3 +338,47 @@ async fn a_rectangle_has_the_cycle_of_its_end_and_escape_gives_it_up() {
     viewer.wait(selected).await;
     viewer.assert_quiet().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_is_read_without_a_pointer() {
+    let stack = Stack::start().await;
+    let mut viewer = opened(&stack, "&tiles=700-704").await;
+    for _ in 0..6 {
+        viewer.key("KeyW", "w").await;
+    }
+    viewer.drawn().await;
+    viewer.key("KeyI", "i").await;
+    let is_read = "document.querySelector('[data-testid=tooltip]') !== null";
+    viewer.wait(is_read).await;
+    let read = viewer.text("tooltip").await;
+    // The view moves below it, so that another sample is read.
+    for _ in 0..8 {
+        viewer.key("KeyD", "d").await;
+    }
+    let other = format!(
+        "![null, undefined, {}].includes( \
+         document.querySelector('[data-testid=tooltip]')?.innerText)",
+        serde_json::to_string(&read).expect("a text")
+    );
+    viewer.wait(&other).await;
+    viewer.key("Escape", "Escape").await;
+    viewer.wait(&format!("!({is_read})")).await;
+    for _ in 0..8 {
+        viewer.key("KeyA", "a").await;
+    }
+    viewer.drawn().await;
+    // The pointer at the same place reads the same.
+    let (x, y, width, height) = viewer.canvas().await;
+    viewer.key("KeyI", "i").await;
+    viewer.wait(is_read).await;
+    let read = viewer.text("tooltip").await;
+    viewer.key("KeyI", "i").await;
+    viewer.wait(&format!("!({is_read})")).await;
+    // Left of the plot are the names of rows, above it is the ruler.
+    let (left, top) = (44.0, 46.0);
+    let middle = (x + (width + left) / 2.0, y + (height + top) / 2.0);
+    viewer.hover(middle.0, middle.1).await;
+    viewer.wait(is_read).await;
+    assert_eq!(viewer.text("tooltip").await, read);
+    viewer.assert_quiet().await;
+}

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::state::actions::use_app;
 
-const KEYS: [(&str, &str); 15] = [
+const KEYS: [(&str, &str); 16] = [
     ("W S, + −", "zoom time at the pointer"),
     ("A D, ← →", "pan time"),
     ("Shift + W S", "zoom tiles at the pointer"),
@@ -32,6 +32,10 @@ const KEYS: [(&str, &str); 15] = [
     (
         "click",
         "focus the kernel under the pointer; again to clear",
+    ),
+    (
+        "I",
+        "read the sample in the middle of the view, which moves below it; again or Esc to stop",
     ),
     (
         "/",

@@ -59,7 +59,7 @@ pub(crate) fn Tooltip(
         {move || hit().map(|hit| {
             let more = hit.metadata.len().saturating_sub(METADATA_MAX);
             view! {
-                <div class="tooltip" data-testid=id data-kind=hit.kind.clone()
+                <div class="tooltip" role="tooltip" data-testid=id data-kind=hit.kind.clone()
                     style:left=left style:right=right style:top=top style:transform=shift>
                     <strong>{hit.heading.clone()}</strong>
                     <dl>

@@ -59,6 +59,8 @@ pub(crate) enum KeyAction {
     Help,
     /// Goes to the field that finds rows of the table.
     Find,
+    /// Reads the sample in the middle of the view, or no longer.
+    Read,
     /// Closes the help, else clears the focus.
     Escape,
 }
@@ -98,6 +100,7 @@ pub(crate) fn on_key(key: Key<'_>, at: At) -> Option<KeyAction> {
         ("BracketRight", _) => return Some(KeyAction::Select(End::Last)),
         ("KeyZ", false) => return Some(KeyAction::Retrace(Way::Back)),
         ("KeyZ", true) => return Some(KeyAction::Retrace(Way::Forward)),
+        ("KeyI", false) => return Some(KeyAction::Read),
         _ => match key.key {
             "+" | "=" => Move::ZoomTime(at.x, 1.0 / STEP),
             "-" | "_" => Move::ZoomTime(at.x, STEP),

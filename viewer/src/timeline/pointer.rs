@@ -32,6 +32,8 @@ pub(crate) struct Pointer {
     marks: RwSignal<Marks>,
     drag: StoredValue<Option<Drag>>,
     touch: StoredValue<Touch>,
+    /// Whether the sample in the middle of the view is read by keyboard.
+    reads: StoredValue<bool>,
 }
 
 impl Pointer {
@@ -48,6 +50,7 @@ impl Pointer {
             marks,
             drag: StoredValue::new(None),
             touch: StoredValue::default(),
+            reads: StoredValue::new(false),
         }
     }
 
@@ -55,6 +58,7 @@ impl Pointer {
     pub(crate) fn reset(self) {
         self.drag.set_value(None);
         self.touch.set_value(Touch::default());
+        self.reads.set_value(false);
         self.marks.set(Marks::default());
     }
 
@@ -62,6 +66,7 @@ impl Pointer {
     pub(crate) fn moved(self, event: &PointerEvent) {
         let at = place(event);
         let plot = layout::plot_rect(self.size.get_untracked());
+        self.reads.set_value(false);
         if is_finger(event) {
             let finger = (event.pointer_id(), at);
             let pinched = self.touch.try_update_value(|it| it.moved(finger, plot));
@@ -227,6 +232,7 @@ impl Pointer {
 
     /// The pointer leaves the plot.
     pub(crate) fn left(self) {
+        self.reads.set_value(false);
         self.marks.set(Marks::default());
         self.app.point(None);
         self.app.clear_hit();
@@ -277,12 +283,13 @@ impl Pointer {
             Some(KeyAction::Help) => self.app.help.set(!is_helped),
             Some(KeyAction::Escape) if is_helped => self.app.help.set(false),
             // A rectangle that is being drawn is given up, and nothing else.
-            Some(KeyAction::Escape) if self.drops() => {}
+            Some(KeyAction::Escape) if self.drops() || self.stops_reading() => {}
             Some(_) if !is_open => return,
             Some(KeyAction::Go(by)) => go(self.app, self.derived, &by),
             Some(KeyAction::Retrace(way)) => self.app.retrace(way),
             Some(KeyAction::Select(end)) => self.select(end, pointer),
             Some(KeyAction::Find) => browser::focus("[data-find]"),
+            Some(KeyAction::Read) => self.read(),
             Some(KeyAction::Escape) => self.app.change_view(ViewState::let_go),
         }
         event.prevent_default();
@@ -296,6 +303,32 @@ impl Pointer {
             self.app.point(None);
         }
         held.is_some()
+    }
+
+    /// Reads the sample in the middle of the view, as if the pointer rested there: the view moves
+    /// below it. Again, no longer.
+    fn read(self) {
+        if self.stops_reading() {
+            return;
+        }
+        let plot = layout::plot_rect(self.size.get_untracked());
+        let middle = (plot.x + plot.width / 2.0, plot.y + plot.height / 2.0);
+        self.reads.set_value(true);
+        self.marks.set(Marks {
+            pointer: Some(middle),
+            selection: None,
+        });
+        self.point(middle);
+        self.ask(middle);
+    }
+
+    /// Reads no longer; whether it did.
+    fn stops_reading(self) -> bool {
+        let reads = self.reads.try_update_value(std::mem::take) == Some(true);
+        if reads {
+            self.left();
+        }
+        reads
     }
 
     /// Sets an end of the selection at the pointer, else at the edge of the view.
