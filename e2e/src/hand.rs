@@ -106,6 +106,15 @@ impl Tab {
         self.touch("touchEnd", &[]).await;
     }
 
+    /// Puts a finger down at a place and lifts it.
+    ///
+    /// # Panics
+    /// Where the browser refuses.
+    pub async fn tap(&self, place: (f64, f64)) {
+        self.touch("touchStart", &[place]).await;
+        self.touch("touchEnd", &[]).await;
+    }
+
     async fn touch(&self, kind: &'static str, places: &[(f64, f64)]) {
         let points = (0..).zip(places);
         let touch_points = points.map(|(id, &(x, y))| Point { x, y, id }).collect();

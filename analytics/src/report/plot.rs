@@ -19,6 +19,7 @@ pub fn durations_json(found: &Histogram, filter: &Filter, clock: ClockKind) -> S
     pretty(&Report {
         chart: "durations",
         sample_count: Some(found.sample_count()),
+        longest_cycles: Some(found.longest),
         bins: Some(found.bins.iter().map(bin).collect()),
         ..Report::new(filter, clock)
     })
@@ -53,6 +54,8 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     sample_count: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    longest_cycles: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     bins: Option<Vec<BinJson>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run_cycles: Option<u64>,
@@ -70,6 +73,7 @@ impl<'a> Report<'a> {
             clock: clock.name(),
             filters: Filters::new(filter),
             sample_count: None,
+            longest_cycles: None,
             bins: None,
             run_cycles: None,
             tile_count: None,

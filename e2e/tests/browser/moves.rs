@@ -382,3 +382,28 @@ async fn a_sample_is_read_without_a_pointer() {
     assert_eq!(viewer.text("tooltip").await, read);
     viewer.assert_quiet().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_click_that_trembles_and_a_tap_focus_what_is_under_them() {
+    let stack = Stack::start().await;
+    let mut viewer = opened(&stack, "&tiles=700-704").await;
+    let (x, y, width, height) = viewer.canvas().await;
+    let middle = (x + width / 2.0, y + height / 2.0);
+    viewer.hold_at(middle).await;
+    viewer.drag_to((middle.0 + 2.0, middle.1 + 1.0)).await;
+    viewer.release_at((middle.0 + 2.0, middle.1 + 1.0)).await;
+    viewer.wait("location.hash.includes('kernel=')").await;
+    viewer.settled().await;
+    let [kernel] = &viewer.focused().await[..] else {
+        panic!("one kernel is in focus");
+    };
+    let span = viewer.span().await;
+    viewer.tap(middle).await;
+    viewer.wait("!location.hash.includes('kernel=')").await;
+    viewer.tap(middle).await;
+    viewer.wait("location.hash.includes('kernel=')").await;
+    viewer.settled().await;
+    assert_eq!(&viewer.focused().await, std::slice::from_ref(kernel));
+    assert_eq!(viewer.span().await, span, "nothing was dragged");
+    viewer.assert_quiet().await;
+}

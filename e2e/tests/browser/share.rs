@@ -1,6 +1,6 @@
 //! Sharing: a view is published through a real upload, and opened again by whoever has the link.
 
-use e2e::stack::{Stack, demo, expect_output};
+use e2e::stack::{Stack, demo, expect_output, target_folder};
 use e2e::viewer::Viewer;
 
 use crate::table::assert_same_as_command_line;
@@ -91,15 +91,24 @@ async fn the_first_page_lists_what_its_server_publishes() {
     }
     publish(profile, "of nobody else", &["--private"]);
     publish(package, "", &[]);
+    let page = target_folder("e2e/share").join("page.html");
+    let page = page.to_str().expect("the path is UTF-8");
+    let _said = expect_output(&["profile-render", profile, "-o", page]);
+    publish(page, "a page", &[]);
 
     viewer.goto(&stack.url("/")).await;
     let first = listed(&mut viewer, 10).await;
-    assert_eq!(first[0], "gemm-projections", "called by what was compiled");
-    assert_eq!(first[1..3], ["run 10", "run 9"], "the newest first");
+    assert_eq!(first[1], "gemm-projections", "called by what was compiled");
+    assert_eq!(first[0], "a page", "the newest first");
+    assert_eq!(first[2..4], ["run 10", "run 9"]);
+    // A rendered page is no profile to this one.
+    let href = "document.querySelector('[data-testid=shared-file]').href";
+    let link: String = viewer.eval(href).await;
+    assert!(link.ends_with("/content"), "{link}");
     viewer.click("[data-testid=shared-more]").await;
-    let all = listed(&mut viewer, 12).await;
+    let all = listed(&mut viewer, 13).await;
     assert_eq!(all[..10], first);
-    assert_eq!(all[10..], ["run 1", "run 0"]);
+    assert_eq!(all[10..], ["run 2", "run 1", "run 0"]);
     viewer
         .wait("document.querySelector('[data-testid=shared-more]').hidden")
         .await;

@@ -64,10 +64,12 @@ pub(crate) enum Lane {
     Slack,
     /// The items that a tile was in.
     Items,
+    /// What was clicked.
+    Click,
 }
 
 impl Lane {
-    const COUNT: usize = 27;
+    const COUNT: usize = 28;
 
     /// The lane of a question.
     pub(crate) const fn of(request: &Request) -> Self {
@@ -106,6 +108,7 @@ impl Lane {
             Request::Memory(_) => Self::Memory,
             Request::Matrix(_) => Self::Matrix,
             Request::Items(_) => Self::Items,
+            Request::Clicked(_) => Self::Click,
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod envelope;
 pub(crate) mod held;
+mod hit;
 pub(crate) mod lanes;
 pub(crate) mod list;
 pub(crate) mod memory;

@@ -64,6 +64,9 @@ impl Needs {
             | Request::OtherRows(_)
             | Request::OtherHit(_)
             | Request::OtherCellHit(_) => Self::NOTHING,
+            // A click on a group must not have a whole file read.
+            Request::Clicked(on) if matches!(**on, Request::CellHit(_)) => Self::NOTHING,
+            Request::Clicked(on) => Self::of(on),
             Request::Rows(by) if *by != Rows::Cohort => Self::NOTHING,
             Request::CellHit(asked) if asked.by == Rows::Cohort => Self::Everything,
             Request::CellHit(asked) => Self::Part {

@@ -117,6 +117,8 @@ pub(crate) enum Request {
     Items(PlacesAsked),
     /// Runs what a page asks first, of no profile: see [`super::rehearsal`].
     Rehearse,
+    /// Whose the sample or the cell is that was clicked: the question that it answers.
+    Clicked(Box<Self>),
 }
 
 /// An answer of the worker.
@@ -182,6 +184,8 @@ pub(crate) enum Answer {
     Failed(Failure),
     /// To [`Request::Rehearse`].
     Rehearsed,
+    /// To [`Request::Clicked`]: the kernel; empty where there is none.
+    Clicked(String),
 }
 
 /// What was read so far.

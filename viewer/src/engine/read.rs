@@ -231,7 +231,6 @@ fn nowhere() -> Option<MessagePort> {
     Some(channel.port1())
 }
 
-/// The host's own words where they are short, else its status.
 /// What a host says; of JSON with an `error` that.
 fn in_words(said: &str) -> String {
     let json = js_sys::JSON::parse(said).ok();
@@ -241,6 +240,7 @@ fn in_words(said: &str) -> String {
         .unwrap_or_else(|| said.to_owned())
 }
 
+/// The host's own words where they are short, else its status.
 async fn refused(url: &str, response: &Response) -> Failure {
     let text = match response.text() {
         Ok(promise) => JsFuture::from(promise)

@@ -21,6 +21,7 @@ use super::cause::{Cause, Failure};
 use super::convert;
 use super::envelope::{self, Packed};
 use super::held::{Held, Picture, Shared, Waiting};
+use super::hit;
 use super::memory::{self, PackageSummary};
 use super::needs::{self, PIECE};
 use super::opening::{self, FILE_MAX, Unwrapped, input_of, lost, too_large, unwrapped};
@@ -76,6 +77,19 @@ pub(crate) fn run(scope: &DedicatedWorkerGlobalScope) {
     on_message.forget();
 }
 
+/// All pages are to be read from now on.
+///
+/// # Errors
+/// Where they would not fit.
+fn read_all(held: &Held) -> Result<(), Failure> {
+    let bytes = held.progress().total;
+    if bytes > 2 * FILE_MAX {
+        return Err(too_large(bytes));
+    }
+    held.reads_all.set(true);
+    Ok(())
+}
+
 impl Worker {
     fn take(self: Rc<Self>, message: &Array) {
         let (id, request) = match envelope::unpack(message) {
@@ -111,10 +125,10 @@ impl Worker {
         };
         match request {
             Request::Hash => spawn_local(self.hash(id, held)),
-            Request::ReadAll => {
-                held.reads_all.set(true);
-                self.feed(held);
-            }
+            Request::ReadAll => match read_all(&held) {
+                Ok(()) => self.feed(held),
+                Err(failure) => self.send(id, &Answer::ReadingFailed(failure)),
+            },
             Request::ReadLess => self.read_less(&held),
             request => self.answer(id, request, held),
         }
@@ -136,7 +150,7 @@ impl Worker {
         let is_later = is_here && held.comes_later(&request);
         let early = if is_here && !is_later {
             // Who made a tile wait takes a pass over all samples, once: the rest is said before.
-            answer::before_waits(&held.sources(&held.report.borrow(), None), &request)
+            hit::before_waits(&held.sources(&held.report.borrow(), None), &request)
         } else {
             answer::early(&held.report.borrow(), &request)
         };
@@ -148,11 +162,11 @@ impl Worker {
             return self.send(id, &self.exact(&held, request));
         }
         let is_small = needs::is_small(&request, &missing);
-        if !has_early && !is_small {
-            if held.bytes > 2 * FILE_MAX {
-                return self.send(id, &Answer::Failed(too_large(held.bytes)));
-            }
-            held.reads_all.set(true);
+        if !has_early
+            && !is_small
+            && let Err(failure) = read_all(&held)
+        {
+            return self.send(id, &Answer::Failed(failure));
         }
         held.wait(Waiting {
             id,

@@ -202,6 +202,14 @@ fn file_name(label: &str) -> String {
     }
 }
 
+/// Whether a file is a package by its name, wrapped or not.
+pub(crate) fn is_package_name(name: &str) -> bool {
+    let inside = [".gz", ".zst"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
+    inside.unwrap_or(name).ends_with(".ipuexe")
+}
+
 /// Publications are named by 128 random bits in hexadecimal.
 fn is_publication(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|it| it.is_ascii_hexdigit())
@@ -242,6 +250,12 @@ mod tests {
             "/?url=https%3A%2F%2Fh%2Fa%20b.ipuprofile",
             Some("https://h/a b.ipuprofile"),
         );
+    }
+
+    #[test]
+    fn packages_are_told_by_the_end_of_their_names() {
+        assert!(is_package_name("block.ipuexe") && is_package_name("block.ipuexe.zst"));
+        assert!(!is_package_name("block.ipuexe.ipuprofile") && !is_package_name("ipuexe.gz"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use js_sys::{Array, Reflect};
 use wasm_bindgen::{JsCast as _, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Response;
+use web_sys::{RequestCredentials, RequestInit, Response};
 
 use super::recent::{ago, size};
 use crate::state::url::encoded;
@@ -20,13 +20,14 @@ pub(crate) struct Listed {
     pub(crate) next: Option<String>,
 }
 
-/// A public profile or package of the server.
+/// What is public on the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Published {
     sha256: String,
     title: String,
     memo: String,
     kind: String,
+    link: String,
     bytes: u64,
     workload: String,
     tiles: u64,
@@ -35,14 +36,17 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Whether it is a package.
-    pub(crate) fn is_package(&self) -> bool {
-        self.kind == "package"
+    /// Whether it is a `kind`: `profile`, `package` or, a rendered page, `report`.
+    pub(crate) fn is(&self, kind: &str) -> bool {
+        self.kind == kind
     }
 
-    /// Path of the page that shows it.
+    /// Where it is shown: on this page, but for a report, which is a page itself.
     pub(crate) fn link(&self) -> String {
-        format!("/a/{}", self.sha256)
+        match self.is("report") {
+            true => self.link.clone(),
+            false => format!("/a/{}", self.sha256),
+        }
     }
 
     /// What it is called: by its publisher, or by what was run.
@@ -59,9 +63,10 @@ impl Published {
         if !self.workload.is_empty() && self.workload != self.name() {
             words.push(self.workload.clone());
         }
-        if self.is_package() {
-            words.push("package".to_owned());
-        } else {
+        if !self.is("profile") {
+            words.push(self.kind.clone());
+        }
+        if !self.is("package") {
             words.push(format!("{} cycles", analytics::text::count(self.cycles)));
         }
         words.push(format!("{} tiles", analytics::text::count(self.tiles)));
@@ -85,7 +90,10 @@ fn call(words: &str, after: &str, count: u32) -> String {
 
 /// Asks the server; `None` where its answer is not what it should be.
 pub(crate) async fn listed(words: &str, after: &str, count: u32) -> Option<Listed> {
-    let asked = leptos::prelude::window().fetch_with_str(&call(words, after, count));
+    let options = RequestInit::new();
+    options.set_credentials(RequestCredentials::Omit);
+    let asked =
+        leptos::prelude::window().fetch_with_str_and_init(&call(words, after, count), &options);
     let response: Response = JsFuture::from(asked).await.ok()?.dyn_into().ok()?;
     let answer = JsFuture::from(response.json().ok()?).await.ok()?;
     let publications: Array = field(&answer, "publications").dyn_into().ok()?;
@@ -103,6 +111,7 @@ fn published(of: &JsValue) -> Published {
         title: text(of, "title"),
         memo: text(of, "memo"),
         kind: text(of, "kind"),
+        link: text(of, "link"),
         workload: text(of, "workload"),
         bytes: number(of, "bytes"),
         tiles: number(of, "tiles"),
@@ -133,6 +142,7 @@ mod tests {
             title: title.to_owned(),
             memo: String::new(),
             kind: kind.to_owned(),
+            link: "http://h/api/publications/1/content".to_owned(),
             workload: "siglip-block".to_owned(),
             bytes: 46_125_400,
             tiles: 1_472,
@@ -151,6 +161,9 @@ mod tests {
         assert_eq!(package.name(), "siglip-block");
         let about = "package, 1\u{202f}472 tiles, 46.1 MB, just now";
         assert_eq!(package.about(0), about);
+        let report = published("page", "report");
+        assert!(report.link().ends_with("/content"), "it is a page itself");
+        assert!(report.about(0).contains("report, 371\u{202f}759 cycles"));
     }
 
     #[test]

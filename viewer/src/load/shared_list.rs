@@ -67,6 +67,8 @@ impl List {
         move |event| {
             self.words
                 .set_value(event_target_value(&event).trim().to_owned());
+            // What is shown is of other words.
+            self.state.set("pending");
             let ask = Timeout::new(REST, move || self.ask(String::new()));
             // Dropping the one before cancels it.
             pending.set_value(Some(ask));
@@ -116,7 +118,7 @@ pub(crate) fn SharedFiles() -> impl IntoView {
             <ul>{entries}</ul>
             <p class="note" role="status">{said}</p>
             <button type="button" class="link" data-testid="shared-more"
-                hidden=move || next().is_none()
+                hidden=move || next().is_none() disabled=move || list.state.get() != "ready"
                 on:click=move |_| list.ask(next().unwrap_or_default())>{rest}</button>
         </section>
     }
@@ -164,7 +166,8 @@ pub(crate) fn SharedOffers(
                 view! { <option value=it.link()>{label}</option> }
             };
             let all = it.publications.iter();
-            let fitting = all.filter(|it| it.is_package() == is_package);
+            let kind = if is_package { "package" } else { "profile" };
+            let fitting = all.filter(|it| it.is(kind));
             fitting.map(offer).collect_view()
         })
     };

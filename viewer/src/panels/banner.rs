@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use crate::engine::cause::Failure;
+use crate::load::place::is_package_name;
 use crate::state::actions::use_app;
 use crate::state::load::LoadState;
 
@@ -32,7 +33,7 @@ pub(crate) fn Banner() -> impl IntoView {
 /// What a file was to be, by its name.
 fn what(name: Option<&str>) -> &'static str {
     match name {
-        Some(name) if name.contains(".ipuexe") => "package",
+        Some(name) if is_package_name(name) => "package",
         _ => "profile",
     }
 }

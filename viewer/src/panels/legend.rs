@@ -23,11 +23,11 @@ pub(crate) fn Legend() -> impl IntoView {
     let plain = move || match colour.get() {
         Colouring::Efficiency | Colouring::Occupancy => levels(app, "no estimate"),
         Colouring::Kind => vec![(app.theme.get().palette().compute.css(), "compute".into())],
-        Colouring::Operation => names(app, derived, all.get()),
+        Colouring::Operation => names(app, derived, colour.get(), all.get()),
         Colouring::Kernel => Vec::new(),
     };
     let kernels = move || match colour.get() {
-        Colouring::Kernel => names(app, derived, all.get()),
+        Colouring::Kernel => names(app, derived, colour.get(), all.get()),
         _ => Vec::new(),
     };
     view! {
@@ -106,9 +106,9 @@ pub(crate) fn levels(app: App, unknown: &str) -> Vec<Entry> {
 }
 
 /// The kernels or the operations of the profile with their colours: `all`, or the first ones.
-fn names(app: App, derived: Derived, all: bool) -> Vec<Entry> {
+fn names(app: App, derived: Derived, colour: Colouring, all: bool) -> Vec<Entry> {
     let theme = app.theme.get();
-    let by_operation = app.view.with(|view| view.colour == Colouring::Operation);
+    let by_operation = colour == Colouring::Operation;
     let named = app.load.with(|load| {
         let summary = load.summary();
         summary.map_or_else(Vec::new, |it| match by_operation {

@@ -89,15 +89,19 @@ impl OtherPointer {
     }
 
     fn ask(self, at: (f64, f64)) {
-        let question = self.below.with_untracked(|below| {
-            let (below, size) = (below.as_ref()?, self.size.get_untracked());
-            let _inside = cycle_at(size, &below.viewport, at)?;
-            self.question(below, size, at)
-        });
-        match question {
+        match self.question(at) {
             Some(question) => self.app.ask(question),
             None => self.clear_hit(),
         }
+    }
+
+    /// What is asked of a place; `None` where nothing of the profile is.
+    fn question(self, at: (f64, f64)) -> Option<Request> {
+        self.below.with_untracked(|below| {
+            let (below, size) = (below.as_ref()?, self.size.get_untracked());
+            let _inside = cycle_at(size, &below.viewport, at)?;
+            self.question_in(below, size, at)
+        })
     }
 
     /// Nothing is under it, whatever was asked.
@@ -106,8 +110,8 @@ impl OtherPointer {
         self.app.panels.other_hit.set(None);
     }
 
-    /// What is asked of a place; `None` where nothing of the profile is.
-    fn question(self, below: &Below, size: Size, at: (f64, f64)) -> Option<Request> {
+    /// The same of a place in the plot.
+    fn question_in(self, below: &Below, size: Size, at: (f64, f64)) -> Option<Request> {
         let plot = layout::plot_rect(size);
         let across = (at.0 - plot.x) / plot.width;
         let row = below.viewport.tile_at((at.1 - plot.y) / plot.height);
@@ -141,8 +145,7 @@ impl OtherPointer {
             return self.clear_hit();
         }
         let plot = layout::plot_rect(self.size.get_untracked());
-        let hit = self.app.panels.other_hit.get_untracked();
-        clicked(self.app, place(event), plot, hit.as_deref());
+        clicked(self.app, place(event), plot, |at| self.question(at));
     }
 
     /// It leaves, or the browser takes it for something else.

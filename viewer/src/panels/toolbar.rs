@@ -104,7 +104,7 @@ fn Range() -> impl IntoView {
             text::count(u64::from(tiles))
         ))
     };
-    view! { <output class="range" data-testid="view-range">{said}</output> }
+    view! { <output class="range in-bar" data-testid="view-range">{said}</output> }
 }
 
 /// The kernel in focus, with the way out.

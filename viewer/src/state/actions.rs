@@ -74,8 +74,6 @@ pub(crate) struct App {
     pub(crate) trail: StoredValue<Trail>,
     /// Whether the newest view is one that was jumped to.
     pub(super) has_jumped: StoredValue<bool>,
-    /// Whether a click waits for the sample that is asked for.
-    pub(super) wants_focus: StoredValue<bool>,
     /// The package that came with the profile that is being opened.
     pub(super) package_to_come: StoredValue<Option<File>, LocalStorage>,
     /// All open profiles.
@@ -118,7 +116,6 @@ impl App {
             others: StoredValue::default(),
             trail: StoredValue::default(),
             has_jumped: StoredValue::new(false),
-            wants_focus: StoredValue::new(false),
             package_to_come: StoredValue::new_local(None),
             tabs: Tabs::new(),
             turn: RwSignal::new(0),
@@ -179,14 +176,15 @@ impl App {
 
     /// Opens what an address names, with the view of its fragment.
     pub(crate) fn open_place(self, place: Place, fragment: Fragment) {
-        let source = place.source();
+        let Some(source) = place.source() else {
+            self.close();
+            return self.take_fragment(fragment);
+        };
         let label = place.label();
         self.place.set_value(place);
         self.take_fragment(fragment);
-        match source.map(|it| browser::absolute(&it)) {
-            Some(url) => self.open(Source::Address { url }, label, None),
-            None => self.close(),
-        }
+        let url = browser::absolute(&source);
+        self.open(Source::Address { url }, label, None);
     }
 
     /// Takes over the view of a fragment.
@@ -202,7 +200,7 @@ impl App {
 
     /// Forgets what is open, and stops opening it.
     pub(crate) fn close(self) {
-        // A worker that holds nothing has rehearsed, and is kept.
+        // A worker that was given nothing is as good as a new one.
         if self.load.with_untracked(|load| *load != LoadState::Empty) {
             self.client.with_value(WorkerClient::close);
         }
@@ -240,6 +238,10 @@ impl App {
             view: self.view.get_untracked(),
             reading: self.reading.get_untracked(),
             trouble: self.trouble.get_untracked(),
+            package_to_come: self
+                .package_to_come
+                .try_update_value(Option::take)
+                .flatten(),
             sha: self.sha.get_untracked(),
             wanted_sha: self.wanted_sha.get_untracked(),
             place: self.place.get_value(),
@@ -259,6 +261,7 @@ impl App {
         self.wanted_sha.set(next.wanted_sha);
         self.reading.set(next.reading);
         self.trouble.set(next.trouble);
+        self.package_to_come.set_value(next.package_to_come);
         self.view.set(next.view);
         self.load.set(next.load);
         before
@@ -285,7 +288,6 @@ impl App {
         self.trouble.set(None);
         self.sha.set(None);
         self.hash_asked.set_value(false);
-        self.wants_focus.set_value(false);
         self.package_to_come.set_value(None);
         self.panels.forget();
     }

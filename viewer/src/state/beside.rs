@@ -10,11 +10,10 @@ use super::view::Lower;
 use crate::browser;
 use crate::engine::lanes::Lane;
 use crate::engine::protocol::Source;
-use crate::load::place::Place;
+use crate::load::place::{Place, is_package_name};
 
-/// Whether a file is a package by its name, wrapped or not.
 fn is_package(file: &File) -> bool {
-    file.name().contains(".ipuexe")
+    is_package_name(&file.name())
 }
 
 /// A profile, and the package that comes with it.
@@ -38,6 +37,16 @@ impl App {
         self.panels.forget_address(1);
         self.change_view(|view| view.panels.package = None);
         self.open_package(Source::File { name: file.name() }, file.name(), Some(file));
+    }
+
+    /// Opens the package that came with a profile, once that is open.
+    pub(super) fn take_package_to_come(self) {
+        if !self.load.with_untracked(LoadState::has_profile) {
+            return;
+        }
+        if let Some(Some(package)) = self.package_to_come.try_update_value(Option::take) {
+            self.take_package_file(&package);
+        }
     }
 
     /// Opens the package that an address names beside the open profile, unless it is there

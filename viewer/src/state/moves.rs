@@ -6,7 +6,6 @@ use super::actions::App;
 use super::panels::Over;
 use super::trail::{Trail, Way};
 use super::view::ViewState;
-use crate::engine::protocol::HitAnswer;
 use crate::timeline::frames;
 
 impl App {
@@ -41,16 +40,11 @@ impl App {
         }
     }
 
-    /// Focuses the kernel of a sample; where it is in focus already, lets go of it.
-    pub(crate) fn focus_hit(self, hit: &HitAnswer) {
-        if !hit.kernel.is_empty() {
-            self.change_view(|view| view.toggle_kernel(&hit.kernel));
+    /// Focuses a kernel; where it is in focus already, lets go of it.
+    pub(super) fn focus(self, kernel: &str) {
+        if !kernel.is_empty() {
+            self.change_view(|view| view.toggle_kernel(kernel));
         }
-    }
-
-    /// Does that with the sample that is asked for, once it is known.
-    pub(crate) fn focus_next_hit(self) {
-        self.wants_focus.set_value(true);
     }
 
     /// The pointer is over a cycle of a timeline, or over none. A map that follows it stays at the

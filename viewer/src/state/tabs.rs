@@ -44,6 +44,7 @@ pub(crate) struct Parked {
     pub(crate) view: ViewState,
     pub(crate) reading: Option<Progress>,
     pub(crate) trouble: Option<Failure>,
+    pub(crate) package_to_come: Option<File>,
     pub(crate) sha: Option<String>,
     pub(crate) wanted_sha: Option<String>,
     pub(crate) place: Place,
@@ -62,6 +63,7 @@ impl Parked {
             view: ViewState::default(),
             reading: None,
             trouble: None,
+            package_to_come: None,
             sha: None,
             wanted_sha: None,
             place: Place::default(),
@@ -85,7 +87,17 @@ impl Parked {
                 self.reading = Some(progress).filter(|it| !it.is_whole());
             }
             (Answer::Failed(failure), load @ LoadState::Loading { .. }) => load.fail(failure),
-            (Answer::Lost(failure), load) => load.fail(failure),
+            (Answer::Lost(failure), load) => {
+                load.fail(failure);
+                let load = std::mem::take(load);
+                let place = std::mem::take(&mut self.place);
+                *self = Self {
+                    load,
+                    place,
+                    view: self.view.clone(),
+                    ..Self::new(self.client.clone())
+                };
+            }
             (Answer::Failed(failure) | Answer::ReadingFailed(failure), _) => {
                 self.trouble = Some(failure);
             }
@@ -259,6 +271,7 @@ impl App {
             .update_value(|parked| drop(parked.insert(old, before)));
         self.tabs.shown.set(id);
         self.turn.update(|turn| *turn += 1);
+        self.take_package_to_come();
     }
 
     /// Closes a tab; the last one becomes empty.

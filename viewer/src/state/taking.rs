@@ -13,7 +13,7 @@ use crate::browser;
 use crate::engine::cause::Failure;
 use crate::engine::lanes::Lane;
 use crate::engine::memory::PackageSummary;
-use crate::engine::protocol::{Answer, HitAnswer, Progress, Request};
+use crate::engine::protocol::{Answer, Progress, Request};
 use crate::engine::summary::Summary;
 use crate::load::place::Place;
 
@@ -48,7 +48,8 @@ impl App {
                 }
             }
             Answer::Strip(strip) => self.strip.set(Some(Arc::new(strip))),
-            Answer::Hit(hit) => self.take_hit(hit),
+            Answer::Hit(hit) => self.hit.set(hit.map(Arc::new)),
+            Answer::Clicked(kernel) => self.focus(&kernel),
             Answer::Panel(answer) => self.panels.take(*answer),
             Answer::OtherOpened(opened) => self.panels.take_other(opened.map(|it| *it)),
             Answer::OtherRaster(raster) => {
@@ -80,15 +81,6 @@ impl App {
             // The client takes these apart.
             Answer::Early(_) | Answer::Converted { .. } | Answer::Rehearsed => {}
         }
-    }
-
-    fn take_hit(self, hit: Option<HitAnswer>) {
-        if self.wants_focus.try_update_value(std::mem::take) == Some(true)
-            && let Some(hit) = &hit
-        {
-            self.focus_hit(hit);
-        }
-        self.hit.set(hit.map(Arc::new));
     }
 
     fn take_progress(self, progress: Progress) {
@@ -132,9 +124,7 @@ impl App {
         if is_news {
             self.turn.update(|turn| *turn += 1);
         }
-        if let Some(Some(package)) = self.package_to_come.try_update_value(Option::take) {
-            self.take_package_file(&package);
-        }
+        self.take_package_to_come();
     }
 
     /// A local file is named by its hash in links. Figures come first: the hash reads the file

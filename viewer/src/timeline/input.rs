@@ -176,7 +176,7 @@ pub(crate) fn moved(viewport: &Viewport, by: &Move) -> Viewport {
         Move::ZoomTime(at, factor) => viewport.zoom_time(at, factor),
         Move::ZoomTiles(at, factor) => viewport.zoom_tiles(at, factor),
         Move::PanTime(part) => viewport.pan_time(part),
-        Move::PanTiles(part) => viewport.pan_tiles(part),
+        Move::PanTiles(part) => viewport.step_tiles(part),
         Move::Reset => Viewport::whole(viewport.run, viewport.tile_count),
     }
 }

@@ -13,7 +13,6 @@ use super::viewport::Viewport;
 use super::{canvas, frames, pace};
 use crate::browser;
 use crate::engine::cell::CellAsked;
-use crate::engine::lanes::Lane;
 use crate::engine::protocol::{HitAsked, Request};
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
@@ -116,16 +115,22 @@ impl Pointer {
     }
 
     fn ask(self, at: (f64, f64)) {
+        match self.question(at) {
+            Some(question) => self.app.ask(question),
+            None => self.app.clear_hit(),
+        }
+    }
+
+    /// What is asked of a place; `None` out of the plot.
+    fn question(self, at: (f64, f64)) -> Option<Request> {
         let plot = layout::plot_rect(self.size.get_untracked());
         let viewport = self.derived.plot.get_untracked();
-        let Some(viewport) = viewport.filter(|_| plot.contains(at.0, at.1)) else {
-            return self.app.clear_hit();
-        };
+        let viewport = viewport.filter(|_| plot.contains(at.0, at.1))?;
         let clock = self.app.view.with_untracked(|view| view.clock);
         let row = viewport.tile_at((at.1 - plot.y) / plot.height);
         let across = (at.0 - plot.x) / plot.width;
         let groups = self.derived.groups.get_untracked();
-        self.app.ask(match groups {
+        Some(match groups {
             None => Request::Hit(HitAsked {
                 clock,
                 tile: row,
@@ -143,7 +148,7 @@ impl Pointer {
                     to: cycles.end,
                 })
             }
-        });
+        })
     }
 
     /// A button goes down on the plot.
@@ -161,10 +166,6 @@ impl Pointer {
         }
         if is_finger(event) && self.touched((event.pointer_id(), at), &viewport) {
             return;
-        }
-        if is_finger(event) {
-            // It was nowhere before.
-            self.ask(at);
         }
         let mode = drag_mode(event, at, layout::plot_rect(self.size.get_untracked()));
         self.drag.set_value(Some(Drag::start(at, viewport, mode)));
@@ -205,11 +206,7 @@ impl Pointer {
         if !finish(self.app, drag.released(plot)) {
             return;
         }
-        if place(event).1 >= plot.y && self.app.waits(Lane::Hit) {
-            return self.app.focus_next_hit();
-        }
-        let hit = self.app.hit.get_untracked();
-        clicked(self.app, place(event), plot, hit.as_deref());
+        clicked(self.app, place(event), plot, |at| self.question(at));
     }
 
     /// The view moves under a pointer that rests.

@@ -8,7 +8,7 @@ use super::layout::{self, Size};
 use super::pointer::{current_element, go, place, show};
 use super::scene::Rect;
 use super::viewport::Viewport;
-use crate::engine::protocol::HitAnswer;
+use crate::engine::protocol::Request;
 use crate::state::actions::App;
 use crate::state::derived::{self, Derived};
 
@@ -149,13 +149,19 @@ pub(super) fn finish(app: App, released: Released) -> bool {
 }
 
 /// A click at a place: above the plot, on the ruler, it lets go of the selection, else it focuses
-/// the kernel of the sample there; again it clears the focus.
-pub(crate) fn clicked(app: App, at: (f64, f64), plot: Rect, hit: Option<&HitAnswer>) {
+/// the kernel of the sample there; again it clears the focus. `question` is what is asked of a
+/// place: what the tooltip says may be of another one, and a finger has none.
+pub(crate) fn clicked(
+    app: App,
+    at: (f64, f64),
+    plot: Rect,
+    question: impl FnOnce((f64, f64)) -> Option<Request>,
+) {
     if at.1 < plot.y {
         return app.change_view(|view| view.selection = None);
     }
-    if let Some(hit) = hit {
-        app.focus_hit(hit);
+    if let Some(question) = question(at) {
+        app.ask(Request::Clicked(Box::new(question)));
     }
 }
 

@@ -148,6 +148,12 @@ impl Viewport {
         self.with_tiles(&(start..start.saturating_add(len)))
     }
 
+    /// The same by one tile at least: a part of few tiles is none.
+    pub(crate) fn step_tiles(&self, fraction: f64) -> Self {
+        let one = 1.0 / f64::from(self.tiles.end - self.tiles.start).max(1.0);
+        self.pan_tiles(fraction.signum() * fraction.abs().max(one))
+    }
+
     /// The cycle at `fraction` of the width.
     pub(crate) fn cycle_at(&self, fraction: f64) -> u64 {
         let within = (to_float(self.span.len()) * fraction.clamp(0.0, 1.0)).floor();
@@ -272,6 +278,13 @@ mod tests {
         let view = whole().with_tiles(&(100..105));
         assert_eq!(view.zoom_tiles(0.0, 0.9).tiles, 100..104);
         assert_eq!(view.zoom_tiles(0.0, 1.05).tiles, 100..106);
+        let one = whole().with_tiles(&(7..8));
+        assert_eq!(one.step_tiles(0.12).tiles, 8..9);
+        assert_eq!(one.step_tiles(-0.12).tiles, 6..7);
+        assert_eq!(
+            whole().with_tiles(&(0..100)).step_tiles(0.12).tiles,
+            12..112
+        );
         for fraction in [0.0, 0.4, 0.99] {
             let mut closer = whole().with_tiles(&(664..668));
             let tile = closer.tile_at(fraction);
