@@ -397,6 +397,12 @@ async fn a_click_that_trembles_and_a_tap_focus_what_is_under_them() {
     let [kernel] = &viewer.focused().await[..] else {
         panic!("one kernel is in focus");
     };
+    let place = (x, y, width, height);
+    assert_eq!(
+        viewer.canvas().await,
+        place,
+        "the timeline stays below the pointer"
+    );
     let span = viewer.span().await;
     viewer.tap(middle).await;
     viewer.wait("!location.hash.includes('kernel=')").await;

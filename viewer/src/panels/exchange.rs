@@ -53,6 +53,7 @@ pub(crate) fn Exchange() -> impl IntoView {
                 <span class="hint">
                     "transfers are scheduled, placed in the measured exchanges"
                 </span>
+                <span>"Whole run"</span>
                 <CopyAnswer id="exchange" asked=question command/>
             </div>
             <Ports/>
@@ -158,6 +159,7 @@ fn Ports() -> impl IntoView {
         </div>
         <div class="controls">
             <PortLegend/>
+            <span>"Ports in view"</span>
             <CopyAnswer id="ports" asked=question command/>
         </div>
         <Facts id="ports" facts/>

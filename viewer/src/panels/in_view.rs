@@ -33,7 +33,8 @@ pub(crate) fn InView() -> impl IntoView {
                 <CopySpent id="in-view" answer=app.spent told=Told::Sums/>
             </div>
             <p class="note">
-                "Cycles count as far as they lie in view; work counts of samples inside whole. "
+                "Cycles count as far as they lie in view, work where a whole sample does: a view \
+                 inside one sample has no efficiency. "
                 "Shift + drag on the timeline zooms into a range; Ctrl + drag, or a drag on its \
                  ruler, selects one."
             </p>

@@ -117,7 +117,7 @@ fn Focus() -> impl IntoView {
             <button type="button" class="focus-chip" data-testid="clear-focus"
                 title="Clear the focus (Esc)"
                 on:click=move |_| app.change_view(|view| view.kernel = None)>
-                "Focus: " {kernel} " ×"
+                <span>"Focus: " {kernel}</span>" ×"
             </button>
         </Show>
     }

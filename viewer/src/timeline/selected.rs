@@ -82,7 +82,8 @@ fn Figures() -> impl IntoView {
             aria-label="Figures of the selection">
             <div class="controls">
                 <h3>"Selection"</h3>
-                <output class="range" data-testid="selection-range">{said}</output>
+                <output class="range" data-testid="selection-range"
+                    title="Work counts where a whole sample is selected">{said}</output>
                 <button type="button" data-testid="selection-zoom" on:click=zoom>
                     "Zoom to it"
                 </button>
