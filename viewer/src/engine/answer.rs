@@ -9,8 +9,7 @@ use analytics::clock::{ClockKind, Frame, initial_sync_crop};
 use analytics::format::DecodeError;
 use analytics::order;
 use analytics::profile::{Condition, ProfileReport, SampleKind};
-use analytics::query;
-use analytics::query::{Filter, Query, SampleDetail};
+use analytics::query::{self, Filter, Query, SampleDetail};
 use analytics::report::query_json;
 use analytics::timeline::{self, CellChoice, CellNames, KindShares, Raster, RowGroups, Viewport};
 use analytics::units::{MetadataSetId, StringId};
@@ -372,7 +371,7 @@ fn of_other(other: &Compared, request: &Request) -> Result<Answer, Failure> {
 #[cfg(test)]
 mod tests {
     use analytics::format::open_bytes;
-    use analytics::query::{Filter, Query, SortKey};
+    use analytics::query::SortKey;
     use analytics::synth::{SynthOptions, generate_bytes};
 
     use super::*;

@@ -127,6 +127,29 @@ pub(super) fn CopyAnswer(
     }
 }
 
+/// The same for one of several answers of a panel, which `label` names.
+#[component]
+pub(super) fn CopyOneAnswer(
+    /// What the answer is.
+    label: &'static str,
+    /// What is in it.
+    title: &'static str,
+    /// Name for tests.
+    id: &'static str,
+    /// The question for the JSON.
+    #[prop(into)]
+    asked: Signal<Option<Request>>,
+    /// The command.
+    command: Memo<Option<String>>,
+) -> impl IntoView {
+    view! {
+        <span class="copies" role="group" aria-label=label>
+            <span title=title>{label}</span>
+            <CopyAnswer id asked command/>
+        </span>
+    }
+}
+
 /// Copies the command that prints the panel's answer.
 #[component]
 pub(super) fn CopyCommand(

@@ -11,7 +11,6 @@ use super::tooltip::Tooltip;
 use crate::browser;
 use crate::engine::protocol::Request;
 use crate::engine::raster::{RasterAsked, RowsAnswer};
-use crate::engine::summary::Summary;
 use crate::state::actions::{App, use_app};
 use crate::state::derived::use_derived;
 use crate::state::view::{Colouring, Rows};
@@ -149,9 +148,11 @@ fn OwnKernels() -> impl IntoView {
 /// Whether the rows of both timelines are the same tiles.
 fn has_same_rows(app: App) -> Signal<bool> {
     Signal::derive(move || {
-        let tiles = |it: &Arc<Summary>| it.tiles.clone();
-        let open = app.load.with(|load| load.summary().map(tiles));
-        app.panels.compared().map(|it| it.tiles.clone()) == open
+        let other = app.panels.compared();
+        app.load.with(|load| {
+            let open = load.summary().map(|it| &it.tiles);
+            other.as_ref().map(|it| &it.tiles) == open
+        })
     })
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
+use super::asked::{CopyOneAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind};
 use super::facts::Facts;
 use super::legend::Swatches;
@@ -53,8 +53,8 @@ pub(crate) fn Exchange() -> impl IntoView {
                 <span class="hint">
                     "transfers are scheduled, placed in the measured exchanges"
                 </span>
-                <span>"Whole run"</span>
-                <CopyAnswer id="exchange" asked=question command/>
+                <CopyOneAnswer label="Whole run" id="exchange" asked=question command
+                    title="Bytes by exchange and by tile"/>
             </div>
             <Ports/>
             <Facts id="traffic" facts/>
@@ -159,8 +159,8 @@ fn Ports() -> impl IntoView {
         </div>
         <div class="controls">
             <PortLegend/>
-            <span>"Ports in view"</span>
-            <CopyAnswer id="ports" asked=question command/>
+            <CopyOneAnswer label="Ports in view" id="ports" asked=question command
+                title="When tiles send and receive"/>
         </div>
         <Facts id="ports" facts/>
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use analytics::clock::ClockKind;
 use leptos::prelude::*;
 
-use super::asked::{CopyAnswer, command_of, keep_asked, of, part};
+use super::asked::{CopyOneAnswer, command_of, keep_asked, of, part};
 use super::data_table::{DataTable, Kind, bring};
 use super::facts::{Facts, Warnings};
 use super::legend::Swatches;
@@ -85,18 +85,10 @@ fn Copies(
     let barriers = Signal::derive(move || is_open().then_some(Request::BarriersJson));
     let barriers_command = command_of(|| Some(()), command::barriers);
     view! {
-        <span class="copies" role="group" aria-label="Critical path">
-            <span title="Phases, what their last tiles did, and what balance would save">
-                "Critical path"
-            </span>
-            <CopyAnswer id="phases" asked=path command=path_command/>
-        </span>
-        <span class="copies" role="group" aria-label="Barriers">
-            <span title="Who arrived last, how late, why, and who waited; on the shared clock">
-                "Barriers"
-            </span>
-            <CopyAnswer id="barriers" asked=barriers command=barriers_command/>
-        </span>
+        <CopyOneAnswer label="Critical path" id="phases" asked=path command=path_command
+            title="Phases, what their last tiles did, and what balance would save"/>
+        <CopyOneAnswer label="Barriers" id="barriers" asked=barriers command=barriers_command
+            title="Who arrived last, how late, why, and who waited; on the shared clock"/>
     }
 }
 

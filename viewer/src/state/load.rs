@@ -64,6 +64,11 @@ impl LoadState {
         }
     }
 
+    /// Whether something is being opened.
+    pub(crate) const fn is_loading(&self) -> bool {
+        matches!(self, Self::Loading { .. })
+    }
+
     /// Whether a profile or a package is open.
     pub(crate) const fn is_open(&self) -> bool {
         matches!(self, Self::Ready(_) | Self::Package { .. })

@@ -237,7 +237,7 @@ impl App {
     pub(crate) fn make_room(self) {
         let is_taken = self
             .load
-            .with_untracked(|it| it.is_open() || matches!(it, LoadState::Loading { .. }));
+            .with_untracked(|it| it.is_open() || it.is_loading());
         if !is_taken {
             return;
         }

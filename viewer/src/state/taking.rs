@@ -84,10 +84,7 @@ impl App {
     }
 
     fn take_progress(self, progress: Progress) {
-        let is_opening = self
-            .load
-            .with_untracked(|load| matches!(load, LoadState::Loading { .. }));
-        if !is_opening {
+        if !self.load.with_untracked(LoadState::is_loading) {
             let some = Some(progress).filter(|it| !it.is_whole());
             return self.reading.set(some);
         }
@@ -139,19 +136,13 @@ impl App {
 
     /// While opening, a failure is the outcome; later it is a trouble beside what is shown.
     fn failed(self, failure: Failure) {
-        let opening = self.load.with_untracked(|load| match load {
-            LoadState::Loading { name, .. } => Some(name.clone()),
-            _ => None,
-        });
-        match opening {
-            Some(name) => self.load.set(LoadState::Failed { name, failure }),
-            None => {
-                // Unless something else failed, and it is still on its way.
-                if !self.waits(Lane::Json) {
-                    self.give_json(&JsValue::NULL);
-                }
-                self.trouble.set(Some(failure));
-            }
+        if self.load.with_untracked(LoadState::is_loading) {
+            return self.load.update(|load| load.fail(failure));
         }
+        // Unless something else failed, and it is still on its way.
+        if !self.waits(Lane::Json) {
+            self.give_json(&JsValue::NULL);
+        }
+        self.trouble.set(Some(failure));
     }
 }

@@ -8,6 +8,7 @@ use web_sys::PointerEvent;
 
 use super::canvas::device;
 use super::colour::Ink;
+use super::component::next_id;
 use super::layout::{self, Size};
 use super::pointer::{current_element, place, show};
 use super::scene::Bitmap;
@@ -32,12 +33,10 @@ pub(crate) fn Strip() -> impl IntoView {
     ask(app, derived, size);
     // The view changes with every frame of a pan, its clock seldom.
     let clock = Memo::new(move |_| app.view.with(|view| view.clock));
-    let count = StoredValue::new(0_u64);
     let overview = Memo::new(move |_| -> Option<(Arc<Bitmap>, u64)> {
         let strip = app.strip.get();
         let strip = strip.as_ref().and_then(|it| it.on(clock.get()))?;
-        count.update_value(|count| *count += 1);
-        let pixels = |ink: &Arc<Ink>| ink.strip(strip, ROWS, count.get_value());
+        let pixels = |ink: &Arc<Ink>| ink.strip(strip, ROWS, next_id());
         Some((Arc::new(derived.ink.with(pixels)), strip.run))
     });
     let scene = move || {

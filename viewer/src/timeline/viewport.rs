@@ -9,8 +9,6 @@ use crate::state::view::Span;
 
 /// A view narrower than this shows nothing more.
 const CYCLES_MIN: u64 = 16;
-/// Fewer tiles in view than this show nothing more.
-const TILES_MIN: u32 = 1;
 
 /// What is in view, and what there is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +75,7 @@ impl Viewport {
     /// The same cycles with `tiles` in view, moved inside the device.
     pub(crate) fn with_tiles(&self, tiles: &Range<u32>) -> Self {
         let wanted = tiles.end.saturating_sub(tiles.start);
-        let len = wanted.clamp(TILES_MIN.min(self.tile_count), self.tile_count);
+        let len = wanted.clamp(1, self.tile_count);
         let start = tiles.start.min(self.tile_count - len);
         Self {
             tiles: start..start + len,
@@ -123,16 +121,10 @@ impl Viewport {
                 len + 1
             };
         }
-        let least = u64::from(TILES_MIN.min(self.tile_count));
-        let wanted = wanted.clamp(least, u64::from(self.tile_count));
-        let wanted = to_index(wanted);
-        let above = Self {
-            tiles: 0..wanted,
-            ..self.clone()
-        };
+        let wanted = to_index(wanted).clamp(1, self.tile_count);
         let start = self
             .tile_at(fraction)
-            .saturating_sub(above.tile_at(fraction));
+            .saturating_sub(position(wanted, fraction));
         self.with_tiles(&(start..start.saturating_add(wanted)))
     }
 
@@ -176,9 +168,7 @@ impl Viewport {
 
     /// The tile index at `fraction` of the height.
     pub(crate) fn tile_at(&self, fraction: f64) -> u32 {
-        let len = self.tiles.end - self.tiles.start;
-        let within = to_index(rounded((f64::from(len) * fraction.clamp(0.0, 1.0)).floor()));
-        (self.tiles.start + within).min(self.tiles.end - 1)
+        self.tiles.start + position(self.tiles.end - self.tiles.start, fraction)
     }
 
     /// The place of a cycle as a fraction of the width; outside 0..1 where it is out of view.
@@ -214,6 +204,12 @@ pub(crate) fn to_float(cycles: u64) -> f64 {
 )]
 pub(crate) fn rounded(value: f64) -> u64 {
     value.round() as u64
+}
+
+/// The place at `fraction` of `count` rows, from zero.
+fn position(count: u32, fraction: f64) -> u32 {
+    let within = (f64::from(count) * fraction.clamp(0.0, 1.0)).floor();
+    to_index(rounded(within)).min(count.saturating_sub(1))
 }
 
 fn to_index(value: u64) -> u32 {
