@@ -102,7 +102,8 @@ impl Gather<'_> {
     fn arrive(&mut self, tile: u32, at: usize, instant: u64) {
         let mut pieces = std::mem::take(&mut self.pieces[tile as usize]);
         self.close(&pieces, at, tile, instant);
-        pieces.clear();
+        // A sample of no length may lie inside another one, which goes on in the next stretch.
+        pieces.retain(|it| it.end > instant);
         self.pieces[tile as usize] = pieces;
     }
 
