@@ -355,8 +355,8 @@ impl App {
         browser::remember_theme(other);
     }
 
-    /// Nothing is under the pointer, whatever was asked: an answer on its way would be shown when the
-    /// pointer comes back, of a place where it was.
+    /// Nothing is under the pointer, whatever was asked: an answer on its way would be shown when
+    /// the pointer comes back, of a place where it was.
     pub(crate) fn clear_hit(self) {
         self.void(Lane::Hit);
         if self.hit.with_untracked(Option::is_some) {
